@@ -1,0 +1,241 @@
+"""The numbers that a platform consists of: key, dimension, range and meaning, as data.
+
+The schema check, the loader and the documentation all read this one list. Units are parsed at the edge
+only: `to_base` turns a number of a file into the unit that the models calculate in.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+#: How a number is known: published by the vendor, measured on a board, fitted to measurements by us or by
+#: the source, or assumed because nothing is published.
+KINDS = ("spec", "measured", "fitted", "assumed")
+
+#: The kind of a number that a caller put in the place of the file's.
+OVERRIDE = "override"
+
+FAMILIES = ("a2a3",)
+
+#: base unit and the units that a file may use, by dimension
+DIMENSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
+    "frequency": ("MHz", ("MHz",)),
+    "count": ("count", ("count",)),
+    "ratio": ("ratio", ("ratio",)),
+    "size": ("B", ("B", "KiB", "MiB")),
+    "cycles": ("cycles", ("cycles", "cycles/instruction")),
+    "cycles a burst": ("cycles/burst", ("cycles/burst",)),
+    "cycles a row": ("cycles/row", ("cycles/row",)),
+    "cycles a repeat": ("cycles/repeat", ("cycles/repeat",)),
+    "rate": ("B/cycle", ("B/cycle", "GB/s", "GiB/s")),
+    "time": ("us", ("us",)),
+}
+
+#: units whose worth in the base unit depends on the core clock
+CLOCKED_UNITS = ("GB/s", "GiB/s")
+
+CLOCK_KEY = "clock.core_mhz"
+
+
+@dataclass(frozen=True)
+class Key:
+    """One number of a platform.
+
+    `minimum` is in base units and itself allowed unless `above` is set; `whole` asks for an integer in base
+    units (bytes, counts). All keys of `KEYS` are required of a platform that is not abstract.
+    """
+
+    name: str
+    dimension: str
+    description: str
+    minimum: float = 0.0
+    above: bool = True
+    whole: bool = False
+
+    @property
+    def base_unit(self) -> str:
+        return DIMENSIONS[self.dimension][0]
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        return DIMENSIONS[self.dimension][1]
+
+    def range_error(self, base: float) -> str | None:
+        """What is wrong with `base` (a finite number in base units) and what would be right, or None."""
+        if base < self.minimum or (self.above and base == self.minimum):
+            relation = "above" if self.above else "of at least"
+            return f"give a number {relation} {self.minimum:g}"
+        if self.whole and base != int(base):
+            return f"give a whole number of {'bytes' if self.dimension == 'size' else 'things counted'}"
+        return None
+
+
+def to_base(value: float, unit: str, core_mhz: float | None) -> float:
+    """`value` of a file in the base unit of its dimension.
+
+    GB/s is 10^9 and GiB/s 2^30 bytes a second; both need `core_mhz` to become bytes a cycle.
+    """
+    if unit == "KiB":
+        return value * 1024.0
+    if unit == "MiB":
+        return value * 1048576.0
+    if unit in CLOCKED_UNITS:
+        if core_mhz is None:
+            raise ValueError(f"{unit} needs the core clock to become B/cycle; give {CLOCK_KEY}")
+        return value * (1000.0 if unit == "GB/s" else 1073.741824) / core_mhz
+    return value
+
+
+#: operation families of the vector unit that every platform prices
+VECTOR_FAMILIES: dict[str, str] = {
+    "add": "element-wise addition of two tiles (TADD)",
+    "sub": "element-wise subtraction of two tiles (TSUB)",
+    "mul": "element-wise product of two tiles (TMUL)",
+    "div": "element-wise quotient of two tiles (TDIV)",
+    "max": "element-wise maximum of two tiles (TMAX)",
+    "adds": "tile plus scalar (TADDS)",
+    "muls": "tile times scalar (TMULS)",
+    "exp": "exponential (TEXP)",
+    "cvt": "type conversion (TCVT), counted in elements of the wider type",
+    "rowmax": "maximum of each row (TROWMAX)",
+    "rowsum": "sum of each row (TROWSUM)",
+    "rowexpand": "tile with one value a row, broadcast (TROWEXPANDSUB, TROWEXPANDMUL, TROWEXPANDDIV)",
+    "dup": "fill with a scalar (TEXPANDS)",
+    "copy": "copy inside UB (TMOV)",
+}
+
+_VECTOR_KEY = re.compile(r"vector\.([a-z][a-z0-9_]*)\.(slope|fixed)")
+
+
+def _vector_key(family: str, part: str) -> Key:
+    what = VECTOR_FAMILIES.get(family, "family defined by the platform file")
+    if part == "slope":
+        return Key(f"vector.{family}.slope", "cycles a repeat", f"cycles a repeat: {what}")
+    return Key(f"vector.{family}.fixed", "cycles", f"cycles an instruction: {what}", above=False)
+
+
+def _sizes() -> Iterable[Key]:
+    for name, description, above in (
+        ("memory.ub", "unified buffer of a vector sub-core", True),
+        ("memory.ub_scratch_top", "top of UB that the library uses as scratch in some operations", False),
+        ("memory.l1", "L1 buffer of a cube core", True),
+        ("memory.l0a", "left operand buffer of a cube core", True),
+        ("memory.l0b", "right operand buffer of a cube core", True),
+        ("memory.l0c", "accumulator buffer of a cube core", True),
+        ("memory.align", "alignment of a tile's base address", True),
+        ("memory.l2", "L2 cache shared by all cores", True),
+    ):
+        yield Key(name, "size", description, above=above, whole=True)
+
+
+def _dma() -> Iterable[Key]:
+    for path, what in (
+        ("gm_to_l1", "GM to L1 (AIC MTE2)"),
+        ("gm_to_ub", "GM to UB (AIV MTE2)"),
+        ("ub_to_gm", "UB to GM (AIV MTE3)"),
+        ("l1_to_l0a", "L1 to L0A (AIC MTE1)"),
+        ("l1_to_l0b", "L1 to L0B (AIC MTE1)"),
+    ):
+        yield Key(
+            f"dma.{path}.startup",
+            "cycles",
+            f"{what}: cycles of an instruction besides its bytes",
+            above=False,
+        )
+        yield Key(f"dma.{path}.burst", "cycles a burst", f"{what}: least cycles a burst", above=False)
+        yield Key(f"dma.{path}.rate", "rate", f"{what}: bytes a cycle of one core on long bursts")
+        yield Key(
+            f"dma.{path}.latency", "cycles", f"{what}: from the end on the pipe to visible data", above=False
+        )
+    yield Key(
+        "dma.misaligned_factor_ub",
+        "ratio",
+        "slow-down of GM-UB transfers whose rows are not aligned",
+        minimum=1.0,
+        above=False,
+    )
+    yield Key(
+        "dma.misaligned_factor_l1",
+        "ratio",
+        "slow-down of GM-L1 transfers whose rows are not aligned",
+        minimum=1.0,
+        above=False,
+    )
+    yield Key("dma.align", "size", "row pitch alignment below which a transfer is misaligned", whole=True)
+    yield Key("dma.preferred_align", "size", "GM alignment that the vendor recommends", whole=True)
+
+
+def _compute() -> Iterable[Key]:
+    yield Key("fixpipe.fixed", "cycles", "cycles of a drain besides its rows", above=False)
+    yield Key("fixpipe.row", "cycles a row", "least cycles a row of the accumulator", above=False)
+    yield Key("fixpipe.rate", "rate", "L0C bytes read a cycle (4 B an element)")
+    yield Key("fixpipe.odd_pass", "cycles a row", "cycles a row and extra serial pass", above=False)
+    yield Key("fixpipe.gm_write_rate", "rate", "output bytes a cycle into GM")
+    yield Key("fixpipe.latency", "cycles", "from the end on the pipe to visible data", above=False)
+    yield Key(
+        "fixpipe.unit_flag_granule", "size", "bytes of L0C that the unit flag hands over at once", whole=True
+    )
+    yield Key("cube.head", "cycles", "cycles of a TMATMUL besides its fractals", above=False)
+    yield Key("cube.m0", "count", "rows of a fractal", whole=True)
+    yield Key("cube.n0", "count", "columns of a fractal", whole=True)
+    yield Key("cube.k0_bytes", "size", "bytes of a fractal along K", whole=True)
+    yield Key("cube.passes_2byte", "count", "passes a fractal for operands of at most 2 bytes", whole=True)
+    yield Key("cube.passes_4byte", "count", "passes a fractal for 4-byte operands", whole=True)
+    yield Key("vector.repeat_bytes", "size", "bytes of a repeat", whole=True)
+    yield Key(
+        "vector.count_mode_floor", "cycles", "extra cycles where the last repeat is partial", above=False
+    )
+    for family in VECTOR_FAMILIES:
+        yield _vector_key(family, "slope")
+        yield _vector_key(family, "fixed")
+
+
+def _rest() -> Iterable[Key]:
+    yield Key("flags.set", "cycles", "cycles of setting a flag", above=False)
+    yield Key("flags.wait", "cycles", "cycles of waiting for a flag that is already set", above=False)
+    yield Key(
+        "flags.cross_core_latency", "cycles", "from setting a cross-core flag to its being seen", above=False
+    )
+    yield Key("flags.ids", "count", "cross-core flag ids", whole=True)
+    yield Key("flags.counter_max", "count", "largest value of a cross-core flag counter", whole=True)
+    yield Key(
+        "scalar.issue", "cycles", "cycles that the scalar process needs to issue an instruction", above=False
+    )
+    yield Key("scalar.queue_depth", "count", "instructions that wait in the queue of a pipe", whole=True)
+    yield Key("l2.bandwidth", "rate", "L2 bytes a cycle of all cores together, reads and writes")
+    yield Key("l2.read_bandwidth", "rate", "L2 bytes a cycle of all cores together, reads alone")
+    yield Key("hbm.bandwidth", "rate", "HBM bytes a cycle of all cores together")
+    yield Key("launch.task", "time", "task duration less time on the device", above=False)
+    yield Key("launch.event", "time", "time between two events less time on the device", above=False)
+    yield Key("launch.sync", "time", "time to stream synchronisation less time on the device", above=False)
+    yield Key("launch.device", "time", "overhead of the device's own time: none", above=False)
+
+
+def _all() -> Iterable[Key]:
+    yield Key(CLOCK_KEY, "frequency", "clock of cube and vector cores")
+    yield Key("clock.system_counter_mhz", "frequency", "clock of the counter that kernels read")
+    yield Key("cores.cube", "count", "cube cores (AIC)", whole=True)
+    yield Key("cores.vector_per_cube", "count", "vector sub-cores (AIV) a cube core", whole=True)
+    yield from _sizes()
+    yield from _dma()
+    yield from _compute()
+    yield from _rest()
+
+
+#: every required key, in the order in which platforms show them
+KEYS: dict[str, Key] = {key.name: key for key in _all()}
+
+
+def find_key(name: str) -> Key | None:
+    """The key called `name`, families of vector operations that only a file defines included."""
+    known = KEYS.get(name)
+    if known is not None:
+        return known
+    match = _VECTOR_KEY.fullmatch(name)
+    return _vector_key(match[1], match[2]) if match else None
+
+
+def vector_families(names: Iterable[str]) -> list[str]:
+    """The vector families for which `names` has a slope or a fixed part, each once, in order."""
+    found = (_VECTOR_KEY.fullmatch(name) for name in names)
+    return list(dict.fromkeys(match[1] for match in found if match))

@@ -1,0 +1,285 @@
+"""Reading and checking platform files: every error at once, each with file, key and what would be right.
+
+A file has a table `[platform]` (name, family, soc, description; optionally `inherits` and `abstract`) and
+nested tables whose dotted key is the key of a number. A number is itself a table: value, unit, kind, source
+and optionally note, low and high. A file that inherits replaces whole numbers of its parent.
+"""
+
+import math
+import re
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+from cost_models.keys import (
+    CLOCKED_UNITS,
+    FAMILIES,
+    KEYS,
+    KINDS,
+    VECTOR_FAMILIES,
+    Key,
+    find_key,
+    to_base,
+    vector_families,
+)
+from cost_models.number import Entry
+
+PLATFORM_DIR = Path(__file__).with_name("platforms")
+
+_HEAD_TEXTS = ("name", "family", "soc", "description", "inherits")
+_HEAD_FIELDS = (*_HEAD_TEXTS, "abstract")
+_NUMBER_FIELDS = ("value", "unit", "kind", "source", "note", "low", "high")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+_DEEPEST = max(name.count(".") for name in KEYS)
+_PREFIXES = {name.rsplit(".", n)[0] for name in KEYS for n in range(1, name.count(".") + 1)}
+
+
+class PlatformError(ValueError):
+    """A platform is unknown, or its file or an override is wrong; one line an error."""
+
+
+@dataclass
+class Resolution:
+    """A platform file with everything that it inherits. Use it only if `errors` is empty."""
+
+    path: Path
+    head: dict[str, str] = field(default_factory=dict)
+    stated_head: set[str] = field(default_factory=set)
+    abstract: bool = False
+    entries: dict[str, Entry] = field(default_factory=dict)
+    errors: list[str] = field(default_factory=list)
+
+
+def builtin_files() -> dict[str, Path]:
+    """The files that come with the package, by platform name, abstract ones included."""
+    return {path.stem: path for path in sorted(PLATFORM_DIR.glob("*.toml"))}
+
+
+def is_name(reference: str) -> bool:
+    """Whether `reference` is the name of a built-in platform; otherwise it is a path."""
+    return not (reference.endswith(".toml") or "/" in reference or "\\" in reference)
+
+
+def suggestion(word: str, choices: Iterable[str]) -> str:
+    """` (did you mean 'x'?)` for the nearest of `choices`, or nothing."""
+    near = get_close_matches(word.lower(), list(choices), n=1)
+    return f" (did you mean {near[0]!r}?)" if near else ""
+
+
+def resolve(path: Path) -> Resolution:
+    """Read `path` and everything that it inherits, and collect what is wrong with all of it."""
+    return _resolve(path, ())
+
+
+def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
+    result = Resolution(path)
+    tables = _read(path, result.errors)
+    if tables is None:
+        return result
+    head = _check_head(path, tables.pop("platform", None), result)
+    stated: set[str] = set()
+    own: dict[str, Entry] = {}
+    for name, table in _flatten(path, "", tables, result.errors):
+        stated.add(name)
+        entry = _check_number(path, name, table, result.errors)
+        if entry is not None:
+            own[name] = entry
+    complete = True
+    if "inherits" in head:
+        parent = _parent(path, head["inherits"], (*children, path.resolve()), result.errors)
+        if parent is None:
+            complete = False
+        else:
+            result.errors.extend(parent.errors)
+            result.entries.update(parent.entries)
+            head = {**{k: v for k, v in parent.head.items() if k not in ("name", "inherits")}, **head}
+            # what the parent states wrongly is not missing as well
+            complete = not parent.errors
+    result.entries.update(own)
+    result.head = head
+    if complete and not result.abstract:
+        result.errors.extend(_missing(path, result.stated_head | set(head), stated | set(result.entries)))
+    return result
+
+
+def _read(path: Path, errors: list[str]) -> dict[str, object] | None:
+    try:
+        return tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        errors.append(f"{path}: no such file; give the path of an existing .toml file")
+    except OSError as error:
+        errors.append(f"{path}: cannot be read ({error.strerror}); give the path of a readable .toml file")
+    except UnicodeDecodeError as error:
+        errors.append(f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 text")
+    except tomllib.TOMLDecodeError as error:
+        reason = str(error)
+        where = re.search(r" \(at (line \d+, column \d+|end of document)\)$", reason)
+        if where:
+            reason = f"{where[1]}: {reason[: where.start()]}"
+        errors.append(f"{path}: {reason}; give valid TOML")
+    except (RecursionError, ValueError):
+        errors.append(f"{path}: nested too deeply or a number too long; give TOML as other platforms have it")
+    return None
+
+
+def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]:
+    """The valid texts of `[platform]`; sets `result.abstract`."""
+    errors = result.errors
+    if not isinstance(table, dict):
+        errors.append(f"{path}: platform: no such table; give [platform] with name, family, soc, description")
+        result.stated_head.update(_HEAD_FIELDS)
+        return {}
+    result.stated_head.update(table)
+    head: dict[str, str] = {}
+    for name, value in table.items():
+        where = f"{path}: platform.{name}"
+        if name not in _HEAD_FIELDS:
+            errors.append(f"{where}: unknown field; allowed are {', '.join(_HEAD_FIELDS)}")
+        elif name == "abstract":
+            if isinstance(value, bool):
+                result.abstract = value
+            else:
+                errors.append(f"{where}: is {value!r}; give true or false")
+        elif not isinstance(value, str) or not value.strip():
+            errors.append(f"{where}: is {value!r}; give a text that is not empty")
+        elif name == "name" and not _NAME.fullmatch(value):
+            errors.append(f"{where}: is {value!r}; give letters, digits, '.', '_' and '-' only")
+        elif name == "family" and value not in FAMILIES:
+            errors.append(f"{where}: is {value!r}; give one of {', '.join(FAMILIES)}")
+        else:
+            head[name] = value
+    if "name" not in table:
+        errors.append(f"{path}: platform.name: is missing; give the platform's name")
+    return head
+
+
+def _flatten(
+    path: Path, prefix: str, tables: Mapping[str, object], errors: list[str]
+) -> Iterator[tuple[str, object]]:
+    """The tables of all known keys below `prefix`, with their dotted keys."""
+    for name, child in tables.items():
+        dotted = prefix + name
+        if "." not in name and find_key(dotted) is not None:
+            yield dotted, child
+        elif isinstance(child, dict) and _is_group(name, dotted, child):
+            yield from _flatten(path, dotted + ".", child, errors)
+        elif dotted in _PREFIXES:
+            errors.append(f"{path}: {dotted}: is {child!r}; give a table of numbers, [{dotted}.<name>]")
+        else:
+            near = suggestion(dotted, KEYS)
+            errors.append(f"{path}: {dotted}: unknown key{near}; remove it or give a known key")
+
+
+def _is_group(name: str, dotted: str, table: Mapping[str, object]) -> bool:
+    """Whether `table` holds further tables, so that an unknown key is named where it ends."""
+    if "." in name or dotted.count(".") > _DEEPEST:
+        return False
+    return dotted in _PREFIXES or (bool(table) and all(isinstance(x, dict) for x in table.values()))
+
+
+def _check_number(path: Path, name: str, table: object, errors: list[str]) -> Entry | None:
+    where = f"{path}: {name}"
+    key = find_key(name)
+    assert key is not None
+    if not isinstance(table, dict):
+        errors.append(f"{where}: is {table!r}; give a table with value, unit, kind and source")
+        return None
+    before = len(errors)
+    for unknown in table.keys() - set(_NUMBER_FIELDS):
+        errors.append(f"{where}: unknown field {unknown!r}; allowed are {', '.join(_NUMBER_FIELDS)}")
+    unit = table.get("unit")
+    if unit not in key.units:
+        stated = "is missing" if "unit" not in table else f"is {unit!r}"
+        errors.append(f"{where}: unit {stated}; give {_one_of(key.units)}")
+    kind = table.get("kind")
+    if kind not in KINDS:
+        stated = "is missing" if "kind" not in table else f"is {kind!r}"
+        errors.append(f"{where}: kind {stated}; give {_one_of(KINDS)}")
+    source = table.get("source")
+    if not isinstance(source, str) or not source.strip():
+        errors.append(f"{where}: source is missing or empty; name the public source of the number")
+    note = table.get("note", "")
+    if not isinstance(note, str):
+        errors.append(f"{where}: note is {note!r}; give a text")
+    found = {part: _real(where, key, part, table, errors) for part in ("value", "low", "high")}
+    value, low, high = found["value"], found["low"], found["high"]
+    if value is not None and low is not None and low > value:
+        errors.append(f"{where}: low {low:g} is above value {value:g}; give a low of at most {value:g}")
+    if value is not None and high is not None and high < value:
+        errors.append(f"{where}: high {high:g} is below value {value:g}; give a high of at least {value:g}")
+    if len(errors) > before or value is None:
+        return None
+    return Entry(name, value, str(unit), str(kind), str(source), str(note), low, high)
+
+
+def _real(where: str, key: Key, part: str, table: Mapping[str, object], errors: list[str]) -> float | None:
+    """The number `part` of `table` if it is one and in the key's range."""
+    if part not in table:
+        if part == "value":
+            errors.append(f"{where}: value is missing; give a number in {_one_of(key.units)}")
+        return None
+    raw = table[part]
+    if isinstance(raw, bool) or not isinstance(raw, (int, float)):
+        errors.append(f"{where}: {part} is {raw!r}; give a number")
+        return None
+    try:
+        number = float(raw)
+    except OverflowError:
+        number = math.inf
+    if not math.isfinite(number):
+        errors.append(f"{where}: {part} is {number}; give a finite number")
+        return None
+    unit = table.get("unit")
+    # a rate is above zero in every unit, so that its range needs no clock
+    base = number if unit in CLOCKED_UNITS or not isinstance(unit, str) else to_base(number, unit, None)
+    wrong = key.range_error(base)
+    if wrong is not None:
+        errors.append(f"{where}: {part} is {number:g}; {wrong}")
+        return None
+    return number
+
+
+def _parent(path: Path, reference: str, chain: tuple[Path, ...], errors: list[str]) -> Resolution | None:
+    where = f"{path}: platform.inherits"
+    if is_name(reference):
+        known = builtin_files()
+        if reference not in known:
+            errors.append(
+                f"{where}: unknown platform {reference!r}{suggestion(reference, known)}; "
+                f"give {_one_of(known)} or the path of a .toml file"
+            )
+            return None
+        parent = known[reference]
+    else:
+        parent = path.parent / reference
+        if not parent.is_file():
+            errors.append(f"{where}: no such file {str(parent)!r}; give the path of an existing .toml file")
+            return None
+    if parent.resolve() in chain:
+        errors.append(
+            f"{where}: {reference!r} inherits from this file again; give a parent outside the circle"
+        )
+        return None
+    return _resolve(parent, chain)
+
+
+def _missing(path: Path, stated_head: set[str], stated: set[str]) -> Iterator[str]:
+    """What neither the file nor a parent states; what is stated wrongly has been reported already."""
+    for name in ("family", "soc", "description"):
+        if name not in stated_head:
+            yield f"{path}: platform.{name}: is missing; give it here or in a parent"
+    for key in KEYS.values():
+        if key.name not in stated:
+            yield f"{path}: {key.name}: is missing; give {key.description} in {_one_of(key.units)}"
+    for family in vector_families(sorted(stated)):
+        for part in ("slope", "fixed"):
+            name = f"vector.{family}.{part}"
+            if family not in VECTOR_FAMILIES and name not in stated:
+                yield f"{path}: {name}: is missing; give slope and fixed of a vector family together"
+
+
+def _one_of(choices: Iterable[str]) -> str:
+    words = list(choices)
+    return words[0] if len(words) == 1 else f"one of {', '.join(words)}"

@@ -1,0 +1,1 @@
+"""The executor: exact integer cycles for whole tables of configurations."""

@@ -1,0 +1,408 @@
+"""Run whole tables: lanes, schedules, chunks over threads, and waves over cores.
+
+A lane is one program at one set of durations: a configuration, or one of its blocks where blocks differ. Lanes with
+equal structure share a schedule. Steady trip counts that differ by whole windows share one too: the schedule is traced
+with the fewest trips, and each lane runs its own number of windows.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cost_models import scalar
+from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
+from pto_tune.executor import lanes as k
+from pto_tune.executor.trace import FULL, I_ROUNDS, I_SIZE, I_STATUS, I_WINDOW_END, I_WINDOW_START
+from pto_tune.lowering.code import Code
+from pto_tune.lowering.columns import Columns, columns_of, environment
+from pto_tune.model.expr import evaluate
+
+if TYPE_CHECKING:
+    from cost_models.platform import Platform
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+CHUNK = 4096
+"""Lanes of one unit of work of a thread."""
+
+MAX_OPERATIONS = 2**24
+"""A longer schedule is refused: the program unrolls to more events than this."""
+
+MAX_BLOCKS = 2**22
+"""Most lanes that blocks of unequal length may unfold into in one call."""
+
+
+class ExecutorError(ValueError):
+    """A program is too large for the executor."""
+
+
+def thread_count() -> int:
+    """Threads of the pool: the processors that this process may use, or PTO_TUNE_THREADS."""
+    given = os.environ.get("PTO_TUNE_THREADS", "")
+    if given.isdigit() and int(given) > 0:
+        return int(given)
+    return len(os.sched_getaffinity(0))
+
+
+@dataclass
+class Schedules:
+    """What tracing found, by schedule: the material of verdicts."""
+
+    structure: Ints
+    info: Ints
+    blocked: Ints
+    over: Ints
+    flight: Ints
+    end_count: Ints
+    windows: Ints  # windows evaluated
+
+
+@dataclass
+class LaneResults:
+    """Results by lane; `w` = wave kind: 0 full waves, 1 the last, partial one."""
+
+    columns: Columns
+    row: Ints  # configuration of each lane
+    block: Ints
+    schedule: Ints
+    repeats: Ints
+    active: Ints  # (lanes, 2)
+    cycles: Ints  # (lanes, 2)
+    stretch: Floats
+    resource: Ints
+    busy: Ints  # (lanes, 2, pipes)
+    demand: Ints  # (lanes, resources) bytes
+    schedules: Schedules
+
+
+@dataclass
+class Execution:
+    """Results by configuration, n rows."""
+
+    code: Code
+    lanes: LaneResults
+    first_lane: Ints
+    last_lane: Ints
+    hang: NDArray[np.bool_]
+    cycles: Ints
+    busy: Ints  # (n, pipes) of the core group that ends last
+    stretch: Floats
+    resource: Ints
+    full_waves: Ints
+    blocks: Ints
+    cores: int
+    windows_evaluated: int = 0
+    iterations_simulated: float = 0.0
+    extra: dict[str, Any] = field(default_factory=dict)
+
+
+def execute(
+    code: Code, platform: Platform, table: Mapping[str, Ints], n: int, *, jump: bool = True, threads: int | None = None
+) -> Execution:
+    """Run n configurations (columns of `table`). Every row must be free of rule violations.
+
+    Returns exact integer cycles from the first instruction to the last, all waves included.
+    """
+    env = {name: np.asarray(v, dtype=np.int64) for name, v in table.items()}
+    cores = int(platform["cores.cube"])
+    launch = code.workload.launch
+    env.setdefault("block", np.zeros(n, dtype=np.int64))
+    full_env = environment(code.workload, env)
+    blocks = np.broadcast_to(np.maximum(evaluate(launch.blocks, full_env), 1), n).astype(np.int64)
+    varying = np.broadcast_to(evaluate(launch.varying, full_env), n) != 0
+    full = blocks // cores
+    rest = blocks % cores
+
+    # lanes: one a configuration, or one a block
+    count = np.where(varying, blocks, 1)
+    if int(count.sum()) > MAX_BLOCKS + n:
+        raise ExecutorError(
+            f"{int(count.sum())} blocks of unequal length in one call; at most {MAX_BLOCKS}: evaluate fewer rows at once"
+        )
+    row = np.repeat(np.arange(n, dtype=np.int64), count)
+    first = np.concatenate(([0], np.cumsum(count)))[:-1]
+    block = np.arange(row.shape[0], dtype=np.int64) - first[row]
+    active = np.empty((row.shape[0], 2), dtype=np.int64)
+    active[:, 0] = np.where(full > 0, cores, 0)[row]
+    active[:, 1] = rest[row]
+    v = varying[row]
+    in_full = block // cores < full[row]
+    active[v, 0] = np.where(in_full, cores, rest[row])[v]
+    active[v, 1] = 0
+    if v.any():
+        env = {name: (c[row] if np.ndim(c) else c) for name, c in env.items()}
+        env["block"] = block
+        full_env = environment(code.workload, env)
+    columns = columns_of(code, platform, full_env, row.shape[0])
+    results = _run_lanes(code, platform, columns, row, block, active, jump, threads or thread_count())
+    return _by_configuration(code, results, n, first, count, varying, full, blocks, cores)
+
+
+# grouping
+
+
+def group_rows(rows: Ints) -> tuple[Ints, Ints]:
+    """Distinct rows: indices of representatives, and for each row the number of its group."""
+    mix = np.random.default_rng(12345).integers(1, 2**63 - 1, rows.shape[1], dtype=np.int64) | 1
+    with np.errstate(over="ignore"):
+        key = (rows * mix).sum(axis=1)
+    _, representative, inverse = np.unique(key, return_index=True, return_inverse=True)
+    if not np.array_equal(rows[representative][inverse], rows):  # two rows with one key
+        _, representative, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
+    return representative.astype(np.int64), inverse.reshape(-1).astype(np.int64)
+
+
+@dataclass
+class _Buffers:
+    """Sizes of the tracer's buffers; grown where a program needs more."""
+
+    operations: int = 1 << 14
+    cap: int = 64
+    registers: int = 512
+
+    def grow(self) -> None:
+        self.operations *= 4
+        self.cap *= 2
+        self.registers *= 2
+        if self.operations > MAX_OPERATIONS:
+            raise ExecutorError(
+                f"the program unrolls to more than {MAX_OPERATIONS // 4} events: mark its main loop as steady, or make it shorter"
+            )
+
+
+def _find_windows(
+    code: Code, structure: Ints, queue_depth: int, pool: ThreadPoolExecutor, workers: int
+) -> tuple[Ints, Ints]:
+    at_window = np.zeros((structure.shape[0], len(code.cores), 2), dtype=np.int64)
+    found = np.zeros(structure.shape[0], dtype=np.int64)
+
+    def part(piece: slice) -> None:
+        buffers = _Buffers(cap=_cap(structure[piece], code))
+        while k.find_windows(
+            code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
+            len(code.durations), structure[piece], queue_depth, code.rule_set.counter_max, buffers.operations,
+            buffers.cap, buffers.registers, at_window[piece], found[piece],
+        ) == FULL:  # fmt: skip
+            buffers.grow()
+
+    _spread(pool, part, _pieces(structure.shape[0], workers))
+    return at_window, found
+
+
+def _cap(structure: Ints, code: Code) -> int:
+    """Tokens of a channel: a power of two above every number of copies and slots."""
+    most = 32
+    for ch in code.channels:
+        if ch.initial >= 0 and structure.shape[0]:
+            most = max(most, int(structure[:, ch.initial].max()))
+    for end in code.endpoints:
+        if structure.shape[0]:
+            most = max(most, 2 * int(structure[:, end.slot_num].max()))
+    return 1 << int(most).bit_length()
+
+
+def _pieces(n: int, workers: int) -> list[slice]:
+    size = max(1, -(-n // (4 * workers)))
+    return [slice(i, min(n, i + size)) for i in range(0, n, size)]
+
+
+def _spread(pool: ThreadPoolExecutor, function: Any, pieces: list[Any]) -> None:
+    if len(pieces) == 1:
+        function(pieces[0])
+        return
+    for future in [pool.submit(function, p) for p in pieces]:
+        future.result()
+
+
+def canonical(
+    code: Code, structure: Ints, queue_depth: int, pool: ThreadPoolExecutor, workers: int
+) -> tuple[Ints, Ints]:
+    """Structure rows with as many windows taken out of their steady trips as possible, and windows to run."""
+    steady = [c for c in code.steady if c >= 0]
+    repeats = np.ones(structure.shape[0], dtype=np.int64)
+    if not steady:
+        return structure, repeats
+    family_rows = structure.copy()
+    family_rows[:, steady] = 0
+    representative, family = group_rows(family_rows)
+    longest = np.zeros((representative.shape[0], structure.shape[1]), dtype=np.int64)
+    longest[:] = structure[representative]
+    for c in set(steady):
+        top = np.zeros(representative.shape[0], dtype=np.int64)
+        np.maximum.at(top, family, structure[:, c])
+        longest[:, c] = top
+    at_window, found = _find_windows(code, longest, queue_depth, pool, workers)
+    more = np.full(structure.shape[0], np.iinfo(np.int64).max)
+    for core, c in enumerate(code.steady):
+        if c < 0:
+            continue
+        left, trips = at_window[family, core, 0], at_window[family, core, 1]
+        own = structure[:, c] - (longest[family, c] - left)
+        bound = np.where(trips > 0, (own - 1) // np.maximum(trips, 1), np.iinfo(np.int64).max)
+        more = np.minimum(more, bound)
+    more = np.where((found[family] == 1) & (more > 0) & (more < np.iinfo(np.int64).max), more, 0)
+    result = structure.copy()
+    for core, c in enumerate(code.steady):
+        if c >= 0:
+            result[:, c] -= more * at_window[family, core, 1]
+    return result, repeats + more
+
+
+# running
+
+
+def _run_lanes(
+    code: Code,
+    platform: Platform,
+    columns: Columns,
+    row: Ints,
+    block: Ints,
+    active: Ints,
+    jump: bool,
+    workers: int,
+) -> LaneResults:
+    n = row.shape[0]
+    queue_depth = scalar.queue_depth(platform)
+    capacity = np.array([capacity_bytes_per_cycle(platform, r) for r in RESOURCES], dtype=np.float64)
+    with ThreadPoolExecutor(workers) as pool:
+        structure, repeats = canonical(code, columns.structure, queue_depth, pool, workers)
+        representative, schedule = group_rows(structure)
+        order = np.argsort(schedule, kind="stable")
+        starts = np.searchsorted(schedule[order], np.arange(representative.shape[0] + 1))
+        rows = np.ascontiguousarray(structure[representative])
+        s = rows.shape[0]
+        n_pipes, n_cores = len(code.pipes), len(code.cores)
+        schedules = Schedules(
+            structure=rows,
+            info=np.zeros((s, I_SIZE), np.int64),
+            blocked=np.zeros((s, n_cores), np.int64),
+            over=np.zeros((s, max(1, len(code.tracks)), 2), np.int64),
+            flight=np.zeros((s, len(code.channels)), np.int64),
+            end_count=np.zeros((s, max(1, len(code.endpoints))), np.int64),
+            windows=np.zeros(s, np.int64),
+        )
+        out = LaneResults(
+            columns=columns,
+            row=row,
+            block=block,
+            schedule=schedule,
+            repeats=repeats,
+            active=active,
+            cycles=np.zeros((n, 2), np.int64),
+            stretch=np.ones((n, 2)),
+            resource=np.full((n, 2), -1, np.int64),
+            busy=np.zeros((n, 2, n_pipes), np.int64),
+            demand=np.zeros((n, len(RESOURCES)), np.int64),
+            schedules=schedules,
+        )
+
+        def part(piece: tuple[int, int]) -> None:
+            a, b = piece
+            lane = order[starts[a] : starts[b]]
+            m = lane.shape[0]
+            first = (starts[a:b] - starts[a]).astype(np.int64)
+            last = (starts[a + 1 : b + 1] - starts[a]).astype(np.int64)
+            cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
+            resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
+            demand = np.zeros((m, len(RESOURCES)), np.int64)
+            buffers = _Buffers(cap=_cap(rows[a:b], code))
+            while True:
+                schedules.windows[a:b] = 0
+                full = k.evaluate_schedules(
+                    code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
+                    rows[a:b], first, last, queue_depth, code.rule_set.counter_max,
+                    np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
+                    np.ascontiguousarray(columns.bytes[:, :, lane]), repeats[lane], active[lane], capacity, jump, buffers.operations, buffers.cap, buffers.registers,
+                    cycles, stretch, resource, busy, demand, schedules.windows[a:b], schedules.info[a:b],
+                    schedules.blocked[a:b], schedules.over[a:b], schedules.flight[a:b], schedules.end_count[a:b],
+                )  # fmt: skip
+                if full != FULL:
+                    break
+                buffers.grow()
+            out.cycles[lane], out.stretch[lane], out.resource[lane] = cycles, stretch, resource
+            out.busy[lane], out.demand[lane] = busy, demand
+
+        _spread(pool, part, _balanced(starts, workers))
+    return out
+
+
+def _balanced(starts: Ints, workers: int) -> list[tuple[int, int]]:
+    """Ranges of schedules with up to CHUNK lanes, several for each worker."""
+    total = int(starts[-1])
+    size = max(1, min(CHUNK, -(-total // (4 * workers))))
+    pieces, a = [], 0
+    n = starts.shape[0] - 1
+    while a < n:
+        b = int(np.searchsorted(starts, starts[a] + size, side="left"))
+        b = min(n, max(a + 1, b))
+        pieces.append((a, b))
+        a = b
+    return pieces
+
+
+def _by_configuration(
+    code: Code,
+    lanes: LaneResults,
+    n: int,
+    first: Ints,
+    count: Ints,
+    varying: NDArray[np.bool_],
+    full: Ints,
+    blocks: Ints,
+    cores: int,
+) -> Execution:
+    info = lanes.schedules.info
+    lane_hang = info[lanes.schedule, I_STATUS] != 0
+    hang = np.zeros(n, dtype=bool)
+    np.logical_or.at(hang, lanes.row, lane_hang)
+    waves = np.stack([full, (lanes.active[first, 1] > 0).astype(np.int64)], axis=1)
+    cycles = (lanes.cycles[first] * waves).sum(axis=1)
+    busy = (lanes.busy[first] * waves[:, :, None]).sum(axis=1)
+    lead = np.where(waves[:, 0] > 0, 0, 1)
+    stretch = lanes.stretch[first, lead]
+    resource = lanes.resource[first, lead]
+    for i in np.flatnonzero(varying & ~hang):
+        at = slice(int(first[i]), int(first[i] + count[i]))
+        cycles[i], busy[i] = list_schedule(lanes.cycles[at, 0], lanes.busy[at, 0], cores)
+        slowest = int(np.argmax(lanes.stretch[at, 0]))
+        stretch[i], resource[i] = lanes.stretch[at, 0][slowest], lanes.resource[at, 0][slowest]
+    rounds = info[:, I_WINDOW_END] - info[:, I_WINDOW_START]
+    return Execution(
+        code=code,
+        lanes=lanes,
+        first_lane=first,
+        last_lane=first + count,
+        hang=hang,
+        cycles=cycles,
+        busy=busy,
+        stretch=stretch,
+        resource=resource,
+        full_waves=full,
+        blocks=blocks,
+        cores=cores,
+        windows_evaluated=int(lanes.schedules.windows.sum()),
+        extra={"window_operations": rounds, "rounds": info[:, I_ROUNDS]},
+    )
+
+
+def list_schedule(cycles: Ints, busy: Ints, cores: int) -> tuple[int, Ints]:
+    """Blocks in order, each on the core that is free first (the lowest on ties): the last end, and the busy cycles of
+    the core that ends last."""
+    import heapq
+
+    free = [(0, c) for c in range(min(cores, cycles.shape[0]))]
+    of = np.zeros((len(free), busy.shape[1]), dtype=np.int64)
+    for b in range(cycles.shape[0]):
+        at, c = heapq.heappop(free)
+        of[c] += busy[b]
+        heapq.heappush(free, (at + int(cycles[b]), c))
+    end, c = max(free, key=lambda f: (f[0], -f[1]))
+    return end, of[c]

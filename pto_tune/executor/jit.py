@@ -1,0 +1,63 @@
+"""Compile kernels with Numba, with a cache that notices every change of a kernel's source.
+
+Numba's own cache does not notice a changed callee in another module. The cache folder is therefore named by the
+hash of all kernel sources. Without a writable folder the kernels are compiled without a cache. With
+`PTO_TUNE_NO_JIT=1` the same functions run un-jitted, so that index errors and overflows show.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any, TypeVar
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+_KERNEL_MODULES = ("jit.py", "trace.py", "lanes.py", "detail.py")
+
+
+def jit_enabled() -> bool:
+    return os.environ.get("PTO_TUNE_NO_JIT", "") in ("", "0")
+
+
+@cache
+def cache_folder() -> str | None:
+    """A writable folder for this version of the kernels, or None."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for module in _KERNEL_MODULES:
+        digest.update((here / module).read_bytes())
+    base = os.environ.get("PTO_TUNE_CACHE") or os.path.join(
+        os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache"), "pto-tune"
+    )
+    folder = os.path.join(base, "kernels-" + digest.hexdigest()[:16])
+    try:
+        os.makedirs(folder, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder) as probe:
+            probe.write(b"x" * 65536)
+    except OSError:
+        return None
+    return folder
+
+
+def kernel(function: F) -> F:
+    """Decorator: compiled, releases the GIL, cached where possible."""
+    if not jit_enabled():
+        return function
+    import numba
+
+    folder = cache_folder()
+    before = numba.config.CACHE_DIR
+    try:
+        if folder is not None:
+            numba.config.CACHE_DIR = folder
+        compiled = numba.njit(nogil=True, cache=folder is not None)(function)
+    except (OSError, RuntimeError):
+        compiled = numba.njit(nogil=True)(function)
+    finally:
+        numba.config.CACHE_DIR = before
+    return compiled  # type: ignore[no-any-return]

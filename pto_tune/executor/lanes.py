@@ -1,0 +1,451 @@
+"""Run schedules over lanes of configurations, in exact integers, jumping over what repeats.
+
+One schedule serves every configuration with the same structure, so its operations are interpreted once for a block
+of lanes, and the inner loops are plain maxima and sums over contiguous arrays.
+
+The jump
+--------
+A window maps the state X (live times at its start) to F(X), and F is a composition of maxima and sums: every
+component is convex and piecewise linear along a line X + w D. Two successive windows that moved the state by the same
+D fix F at two points of that line. If one evaluation of F at X + k D also gives X + (k+1) D, then by convexity F is
+linear on all that lies between: no maximum that reaches the state changes its winner in k+1 windows, and they may be
+skipped exactly. Balanced configurations drift (each event by its own shift) long before they repeat; the same test
+covers both. Where the evaluation fails, the failing components bound k: a chord through two failing points of a convex
+function meets zero at or beyond the place where it leaves zero.
+
+Shared capacity
+---------------
+Where the demand of all active cores over the run exceeds a shared capacity, the transfers that use it are stretched
+by one factor. The run cannot end before demand / capacity; the factor is found between 1 and the one at which the
+busiest pipe alone would take that long, by regula falsi, in at most `MAX_RUNS` runs.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from pto_tune.executor.jit import kernel
+from pto_tune.executor.trace import (
+    FULL,
+    I_FINAL,
+    I_OPS,
+    I_QUEUE,
+    I_REGISTERS,
+    I_SIZE,
+    I_STATE,
+    I_STATUS,
+    I_WINDOW_END,
+    I_WINDOW_START,
+    trace,
+)
+
+LANES = 32
+"""Lanes of a block: registers of a block stay in the second-level cache."""
+
+MAX_RUNS = 8
+"""Runs of one configuration at one number of active cores, the unstretched one included."""
+
+TOLERANCE = 0.005
+"""A run that takes up to this much longer than demand / capacity is accepted."""
+
+
+@kernel
+def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n):
+    for i in range(lo, hi):
+        a = o_ptr[i]
+        r = s_reg[a]
+        off = s_off[a]
+        col = s_col[a]
+        if col == -1:
+            for x in range(n):
+                acc[x] = regs[r, x] + off
+        elif col >= 0:
+            for x in range(n):
+                acc[x] = regs[r, x] + off + dur[col, x]
+        else:
+            for x in range(n):
+                acc[x] = regs[r, x] + off - dur[-2 - col, x]
+        for b in range(a + 1, o_ptr[i + 1]):
+            r = s_reg[b]
+            off = s_off[b]
+            col = s_col[b]
+            if col == -1:
+                for x in range(n):
+                    acc[x] = max(acc[x], regs[r, x] + off)
+            elif col >= 0:
+                for x in range(n):
+                    acc[x] = max(acc[x], regs[r, x] + off + dur[col, x])
+            else:
+                for x in range(n):
+                    acc[x] = max(acc[x], regs[r, x] + off - dur[-2 - col, x])
+        d = o_dst[i]
+        col = o_dur[i]
+        if col >= 0:
+            for x in range(n):
+                regs[d, x] = acc[x] + dur[col, x]
+        else:
+            for x in range(n):
+                regs[d, x] = acc[x]
+
+
+@kernel
+def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump):
+    """Run the window `reps` times a lane. Returns how many windows were evaluated."""
+    ns = info[I_STATE]
+    lo = info[I_WINDOW_START]
+    hi = info[I_WINDOW_END]
+    x0 = np.empty((ns, n), np.int64)
+    d0 = np.zeros((ns, n), np.int64)
+    g0 = np.zeros((ns, n), np.int64)
+    left = reps[:n].copy()
+    have = np.zeros(n, np.int64)  # equal deltas seen, up to 2
+    trial = np.zeros(n, np.int64)  # windows that the next evaluation leaps, 0 = none
+    failed = np.zeros(n, np.int64)
+    tries = np.zeros(n, np.int64)
+    pause = np.zeros(n, np.int64)
+    for j in range(ns):
+        for x in range(n):
+            x0[j, x] = regs[in_regs[j], x]
+    steps = 0
+    while True:
+        busy = False
+        for x in range(n):
+            if left[x] > 0:
+                busy = True
+                break
+        if not busy:
+            break
+        for j in range(ns):
+            r = in_regs[j]
+            for x in range(n):
+                regs[r, x] = x0[j, x] + trial[x] * d0[j, x]
+        _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        steps += 1
+        for x in range(n):
+            if left[x] <= 0:
+                continue
+            k = trial[x]
+            if k == 0:
+                same = have[x] >= 1
+                for j in range(ns):
+                    y = regs[out_regs[j], x] + adjust[j]
+                    d = y - x0[j, x]
+                    if d != d0[j, x]:
+                        same = False
+                        d0[j, x] = d
+                    x0[j, x] = y
+                have[x] = 2 if same else 1
+                left[x] -= 1
+                if pause[x] > 0:
+                    pause[x] -= 1
+                if jump and have[x] == 2 and left[x] >= 2 and pause[x] == 0:
+                    trial[x] = left[x] - 1
+                    failed[x] = 0
+                    tries[x] = 0
+                continue
+            linear = True
+            bound = k
+            for j in range(ns):
+                g = regs[out_regs[j], x] + adjust[j] - x0[j, x] - (k + 1) * d0[j, x]
+                if g != 0:
+                    linear = False
+                    if failed[x] > 0:
+                        rise = g0[j, x] - g
+                        if rise > 0:
+                            bound = min(bound, k - (g * (failed[x] - k) + rise - 1) // rise)
+                        else:
+                            bound = 0
+                g0[j, x] = g
+            if linear:
+                for j in range(ns):
+                    x0[j, x] += (k + 1) * d0[j, x]
+                left[x] -= k + 1
+                trial[x] = 0
+                pause[x] = 1
+                continue
+            trial[x] = min(bound, k - 1) if failed[x] > 0 else k // 2
+            failed[x] = k
+            tries[x] += 1
+            if trial[x] < 1 or tries[x] > 12:
+                trial[x] = 0
+                pause[x] = 2
+    for j in range(ns):
+        r = out_regs[j]
+        for x in range(n):
+            regs[r, x] = x0[j, x] - adjust[j]
+    return steps
+
+
+@kernel
+def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump, out):
+    """One run of a schedule over n lanes: `out` gets the cycles. Returns windows evaluated."""
+    steps = 0
+    for x in range(n):
+        regs[0, x] = 0
+    if info[I_WINDOW_START] >= 0:
+        _span(0, info[I_WINDOW_START], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        steps = _windows(
+            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump
+        )
+        _span(info[I_WINDOW_END], info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+    else:
+        _span(0, info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+    f = info[I_FINAL]
+    for x in range(n):
+        out[x] = regs[f, x]
+    return steps
+
+
+@kernel
+def evaluate_schedules(
+    ops,
+    starts,
+    pipe_core,
+    chan,
+    ends,
+    n_tracks,
+    structure,
+    first,
+    last,
+    queue_depth,
+    counter_max,
+    dur,
+    dur_pipe,
+    use,
+    reps,
+    active,
+    capacity,
+    jump,
+    max_ops,
+    cap,
+    n_regs,
+    cycles,
+    stretch,
+    resource,
+    busy,
+    demand,
+    steps,
+    infos,
+    blocked,
+    over,
+    flight,
+    end_count,
+):
+    """Trace every structure row and run its lanes first[i]:last[i].
+
+    dur (durations, lanes); use (resources, durations, lanes) bytes; reps (lanes) windows to run; active (lanes, 2)
+    active cores of the full and of the last wave, 0 = none; capacity (resources) bytes a cycle. Outputs: cycles,
+    stretch, resource, busy by lane and wave kind; demand (lanes, resources) bytes; verdict material by schedule. Returns FULL where a buffer
+    was too small (the caller grows it and calls again).
+    """
+    n_dur = dur.shape[0]
+    n_res = use.shape[0]
+    n_pipes = pipe_core.shape[0]
+    o_dst = np.empty(max_ops, np.int64)
+    o_dur = np.empty(max_ops, np.int64)
+    o_kind = np.empty(max_ops, np.int64)
+    o_pc = np.empty(max_ops, np.int64)
+    o_ptr = np.empty(max_ops + 1, np.int64)
+    s_reg = np.empty(4 * max_ops, np.int64)
+    s_off = np.empty(4 * max_ops, np.int64)
+    s_col = np.empty(4 * max_ops, np.int64)
+    s_chan = np.empty(4 * max_ops, np.int64)
+    in_regs = np.empty(n_regs, np.int64)
+    out_regs = np.empty(n_regs, np.int64)
+    adjust = np.empty(n_regs, np.int64)
+    counts = np.empty((2, n_dur), np.int64)
+    at_window = np.empty((starts.shape[0], 2), np.int64)
+    regs = np.zeros((n_regs, LANES), np.int64)
+    acc = np.empty(LANES, np.int64)
+    block = np.empty((n_dur, LANES), np.int64)
+    out = np.empty(LANES, np.int64)
+    queue_pipe = np.zeros(n_pipes, np.int64)
+    # of a pair (lane, wave kind) that is stretched
+    p_lane = np.empty(2 * LANES, np.int64)
+    p_kind = np.empty(2 * LANES, np.int64)
+    p_res = np.empty(2 * LANES + 1, np.int64)
+    p_goal = np.empty(2 * LANES, np.float64)
+    p_s = np.empty(2 * LANES, np.float64)
+    lo_s = np.empty(LANES, np.float64)
+    lo_t = np.empty(LANES, np.float64)
+    hi_s = np.empty(LANES, np.float64)
+    hi_t = np.empty(LANES, np.float64)
+    final = np.empty(LANES, np.int64)
+    b_reps = np.empty(LANES, np.int64)
+
+    for i in range(structure.shape[0]):
+        queue_pipe[:] = 0
+        for attempt in range(2):
+            trace(
+                ops, starts, pipe_core, chan, ends, n_tracks, n_dur, structure[i], queue_depth, counter_max, queue_pipe,
+                False, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, infos[i], in_regs,
+                out_regs, adjust, counts, at_window, blocked[i], over[i], flight[i], end_count[i],
+            )  # fmt: skip
+            if infos[i, I_STATUS] == FULL:
+                return FULL
+            if infos[i, I_QUEUE] == 0:
+                break
+            queue_pipe[:] = 1
+        if infos[i, I_STATUS] != 0:
+            continue
+        info = infos[i]
+        for l0 in range(first[i], last[i], LANES):
+            n = min(LANES, last[i] - l0)
+            for q in range(n_dur):
+                for x in range(n):
+                    block[q, x] = dur[q, l0 + x]
+            steps[i] += _run(
+                info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                reps[l0:], n, jump, out,
+            )  # fmt: skip
+            n_pairs = 0
+            for x in range(n):
+                lane = l0 + x
+                for res in range(n_res):
+                    total = 0
+                    for q in range(n_dur):
+                        total += (counts[0, q] + counts[1, q] * reps[lane]) * use[res, q, lane]
+                    demand[lane, res] = total
+                for w in range(2):
+                    cycles[lane, w] = out[x]
+                    stretch[lane, w] = 1.0
+                    resource[lane, w] = -1
+                    if active[lane, w] == 0:
+                        continue
+                    goal = 0.0
+                    for res in range(n_res):
+                        g = active[lane, w] * demand[lane, res] / capacity[res]
+                        if g > goal:
+                            goal = g
+                            p_res[n_pairs] = res
+                    if goal > out[x]:
+                        p_lane[n_pairs] = lane
+                        p_kind[n_pairs] = w
+                        p_goal[n_pairs] = goal
+                        n_pairs += 1
+            for p0 in range(0, n_pairs, LANES):
+                m = min(LANES, n_pairs - p0)
+                for x in range(m):
+                    lane = p_lane[p0 + x]
+                    b_reps[x] = reps[lane]
+                    # smallest factor at which one pipe alone takes as long as the goal
+                    best = np.inf
+                    for p in range(n_pipes):
+                        fixed = 0.0
+                        moved = 0.0
+                        for q in range(n_dur):
+                            if dur_pipe[q] == p:
+                                times = counts[0, q] + counts[1, q] * reps[lane]
+                                if use[p_res[p0 + x], q, lane] > 0:
+                                    moved += times * dur[q, lane]
+                                else:
+                                    fixed += times * dur[q, lane]
+                        if moved > 0:
+                            best = min(best, (p_goal[p0 + x] - fixed) / moved)
+                    lo_s[x] = 1.0
+                    lo_t[x] = cycles[lane, p_kind[p0 + x]]
+                    hi_s[x] = -1.0
+                    p_s[p0 + x] = max(1.0, best) if best < np.inf else 1.0
+                    final[x] = 0 if best < np.inf else 1
+                for _turn in range(MAX_RUNS - 1):
+                    open_ = 0
+                    for x in range(m):
+                        lane = p_lane[p0 + x]
+                        s = p_s[p0 + x]
+                        if final[x] == 0:
+                            open_ += 1
+                        for q in range(n_dur):
+                            if use[p_res[p0 + x], q, lane] > 0:
+                                block[q, x] = np.int64(np.ceil(dur[q, lane] * s))
+                            else:
+                                block[q, x] = dur[q, lane]
+                    if open_ == 0:
+                        break
+                    steps[i] += _run(
+                        info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                        b_reps, m, jump, out,
+                    )  # fmt: skip
+                    for x in range(m):
+                        if final[x] == 1:
+                            continue
+                        lane = p_lane[p0 + x]
+                        w = p_kind[p0 + x]
+                        goal = p_goal[p0 + x]
+                        s = p_s[p0 + x]
+                        t = float(out[x])
+                        if t >= goal:
+                            # the best run so far that needs no more than the capacity
+                            cycles[lane, w] = out[x]
+                            stretch[lane, w] = s
+                            resource[lane, w] = p_res[p0 + x]
+                            hi_s[x] = s
+                            hi_t[x] = t
+                            if t <= goal * (1.0 + TOLERANCE):
+                                final[x] = 1
+                                continue
+                        else:
+                            lo_s[x] = s
+                            lo_t[x] = t
+                        if hi_s[x] < 0.0:
+                            p_s[p0 + x] = s * goal / t
+                        else:
+                            # aim a little above the goal, so that the next run may be the last
+                            aim = goal * (1.0 + TOLERANCE / 2.0)
+                            part = (aim - lo_t[x]) / (hi_t[x] - lo_t[x])
+                            p_s[p0 + x] = lo_s[x] + min(0.95, max(0.05, part)) * (hi_s[x] - lo_s[x])
+            for x in range(n):
+                lane = l0 + x
+                for w in range(2):
+                    s = stretch[lane, w]
+                    for p in range(n_pipes):
+                        busy[lane, w, p] = 0
+                    for q in range(n_dur):
+                        if dur_pipe[q] >= 0:
+                            d = dur[q, lane]
+                            if resource[lane, w] >= 0 and use[resource[lane, w], q, lane] > 0:
+                                d = np.int64(np.ceil(d * s))
+                            busy[lane, w, dur_pipe[q]] += d * (counts[0, q] + counts[1, q] * reps[lane])
+    return 0
+
+
+@kernel
+def find_windows(
+    ops, starts, pipe_core, chan, ends, n_tracks, n_durations, structure, queue_depth, counter_max, max_ops, cap, n_regs,
+    at_window, found,
+):  # fmt: skip
+    """For each structure row: whether a window exists (found), and at its end the steady trips left and the trips of
+    one window by core (at_window (rows, cores, 2)). Rows whose trace does not end well have none."""
+    o_dst = np.empty(max_ops, np.int64)
+    o_dur = np.empty(max_ops, np.int64)
+    o_kind = np.empty(max_ops, np.int64)
+    o_pc = np.empty(max_ops, np.int64)
+    o_ptr = np.empty(max_ops + 1, np.int64)
+    s_reg = np.empty(4 * max_ops, np.int64)
+    s_off = np.empty(4 * max_ops, np.int64)
+    s_col = np.empty(4 * max_ops, np.int64)
+    s_chan = np.empty(4 * max_ops, np.int64)
+    in_regs = np.empty(n_regs, np.int64)
+    out_regs = np.empty(n_regs, np.int64)
+    adjust = np.empty(n_regs, np.int64)
+    counts = np.empty((2, n_durations), np.int64)
+    blocked = np.empty(starts.shape[0], np.int64)
+    over = np.empty((max(1, n_tracks), 2), np.int64)
+    flight = np.empty(chan.shape[0], np.int64)
+    end_count = np.empty(ends.shape[0], np.int64)
+    info = np.zeros(I_SIZE, np.int64)
+    queue_pipe = np.zeros(pipe_core.shape[0], np.int64)
+    for i in range(structure.shape[0]):
+        queue_pipe[:] = 0
+        for attempt in range(2):
+            trace(
+                ops, starts, pipe_core, chan, ends, n_tracks, n_durations, structure[i], queue_depth, counter_max,
+                queue_pipe, True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, info,
+                in_regs, out_regs, adjust, counts, at_window[i], blocked, over, flight, end_count,
+            )  # fmt: skip
+            if info[I_STATUS] == FULL:
+                return FULL
+            if info[I_QUEUE] == 0:
+                break
+            queue_pipe[:] = 1
+        found[i] = 1 if info[I_STATUS] == 0 and info[I_WINDOW_START] >= 0 else 0
+    return 0

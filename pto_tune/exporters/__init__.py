@@ -1,0 +1,1 @@
+"""Turning a recommended configuration into something that a kernel build can use."""

@@ -1,0 +1,147 @@
+"""The C++ header of a recommendation: rendered to the byte the same, and written without loss.
+
+The header states constants and `TPipe` aliases, and asserts at compile time that the library which it is
+compiled against derives the recommended SyncPeriod, so that a header used with other headers than it was
+made for does not compile. It carries no date, user, host or path.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+import shutil
+import unicodedata
+from pathlib import Path
+
+from pto_tune.exporters.checks import ExportError, faults
+from pto_tune.exporters.names import constant_name, include_guard, pipe_prefix
+from pto_tune.exporters.recommendation import Recommendation
+
+__all__ = ["ExportError", "render_header", "write_header"]
+
+_SIGNATURE = "// pto-tune header, sha256 of all lines below: "
+_SIGNED = re.compile(rb"// pto-tune header, sha256 of all lines below: ([0-9a-f]{64})\n")
+
+
+def render_header(rec: Recommendation, namespace: str = "pto_tune_config") -> str:
+    """The text of the header, `\\n` line ends, ASCII and UTF-8 comments.
+
+    Args:
+        rec: what to export; mappings are written sorted by key, so equal recommendations give equal bytes.
+        namespace: C++ namespace of everything in the header, `a` or `a::b`.
+
+    Raises:
+        ExportError: verdict other than ok, a SyncPeriod that no TPipe has, flag ids out of range or shared,
+            values or names that C++ does not take; one sentence a line, all of them.
+    """
+    if found := faults(rec, namespace):
+        raise ExportError("\n".join(found))
+    return _render(rec, namespace)
+
+
+def write_header(
+    rec: Recommendation,
+    path: str | os.PathLike[str],
+    force: bool = False,
+    *,
+    namespace: str = "pto_tune_config",
+) -> Path:
+    """Write the header to `path` in one step and return `path`.
+
+    The text goes to a temporary file in the same folder that then takes the name, so that a build never reads
+    half a header. A file that has these bytes already is left alone (its time stamp too); one that pto-tune
+    wrote and nobody changed is replaced.
+
+    Raises:
+        ExportError: as `render_header`; or the file there was not written by pto-tune or was changed by hand
+            since (unless `force`), or the folder cannot be written to. Nothing is left half-written.
+    """
+    text = render_header(rec, namespace)
+    asked = Path(path)
+    target = Path(os.path.realpath(asked))
+    content = text.encode()
+    try:
+        existing = target.read_bytes() if target.exists() else None
+        if existing == content:
+            return asked
+        if existing is not None and not force:
+            _refuse_if_not_ours(existing, asked)
+        _replace(target, content)
+    except OSError as error:
+        reason = error.strerror or type(error).__name__
+        raise ExportError(
+            f"cannot write the header {asked}: {reason}; a file in a folder that exists and can be written "
+            "to would be right"
+        ) from error
+    return asked
+
+
+def _render(rec: Recommendation, namespace: str) -> str:
+    """`render_header` without its checks: whatever is recommended is written down."""
+    import jinja2
+
+    environment = jinja2.Environment(
+        loader=jinja2.PackageLoader("pto_tune.exporters", "templates"),
+        undefined=jinja2.StrictUndefined,
+        autoescape=False,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+        newline_sequence="\n",
+    )
+    environment.filters["comment"] = _comment
+    body = environment.get_template("header.hpp.j2").render(
+        rec=rec,
+        namespace=namespace,
+        guard=include_guard(namespace),
+        pipes=[(pipe_prefix(pipe.name), pipe) for pipe in rec.pipes],
+        constants=sorted((constant_name(name), int(value)) for name, value in rec.constants.items()),
+    )
+    return f"{_SIGNATURE}{hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+
+
+def _comment(value: object) -> str:
+    """Any text as part of a `//` comment: on its line, and with nothing that a compiler could read otherwise.
+
+    Control, format, private and unassigned characters, line separators and the backslash (which would splice
+    the next line) are written as <U+005C>, and so is a question mark before another (a trigraph).
+    """
+    text = re.sub(r"\?(?=\?)", "<U+003F>", str(value))
+    return "".join(
+        f"<U+{ord(char):04X}>"
+        if char == "\\" or unicodedata.category(char)[0] == "C" or unicodedata.category(char) in ("Zl", "Zp")
+        else char
+        for char in text
+    )
+
+
+def _refuse_if_not_ours(existing: bytes, path: Path) -> None:
+    # A checkout may have turned the line ends into CRLF; that is not a change by hand.
+    existing = existing.replace(b"\r\n", b"\n")
+    signed = _SIGNED.match(existing)
+    if signed is None:
+        raise ExportError(
+            f"{path} was not written by pto-tune: another path, or force to overwrite it, would be right"
+        )
+    if hashlib.sha256(existing[signed.end() :]).hexdigest().encode() != signed[1]:
+        raise ExportError(
+            f"{path} was changed by hand since pto-tune wrote it: another path, or force to overwrite the "
+            "changes, would be right"
+        )
+
+
+def _replace(target: Path, content: bytes) -> None:
+    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
+    try:
+        with open(temporary, "xb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        if target.exists():
+            shutil.copymode(target, temporary)
+        os.replace(temporary, target)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise

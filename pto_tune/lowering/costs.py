@@ -1,0 +1,63 @@
+"""Durations of costs over columns: the one place where programs meet latency models.
+
+Models and their arguments: `dma` (path, bytes, burst_bytes, hbm_bytes), `matmul` (m, k, n, elem_bytes), `drain`
+(rows, cols, out_bytes, hbm_bytes), `vector` (family, rows, cols, elem_bytes), `cycles` (cycles).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from pto_tune.model.expr import Expr, evaluate
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+    from cost_models.platform import Platform
+    from pto_tune.model.nodes import Cost
+
+MODELS: Mapping[str, tuple[str, ...]] = {
+    "dma": ("path", "bytes", "burst_bytes", "hbm_bytes"),
+    "matmul": ("m", "k", "n", "elem_bytes"),
+    "drain": ("rows", "cols", "out_bytes", "hbm_bytes"),
+    "vector": ("family", "rows", "cols", "elem_bytes"),
+    "cycles": ("cycles",),
+}
+
+L2_PATHS = ("gm_to_l1", "gm_to_ub", "ub_to_gm")
+"""DMA paths through L2."""
+
+L2_READS = ("gm_to_l1", "gm_to_ub")
+
+
+def cost_cycles(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Cycles of one cost, not rounded; broadcast over the columns of `env`."""
+    import numpy as np
+
+    from cost_models import cube, dma, fixpipe, vector
+
+    a: dict[str, Any] = {k: evaluate(v, env) if isinstance(v, Expr) else v for k, v in cost.args}
+    match cost.model:
+        case "dma":
+            r = dma.transfer_cycles(platform, a["path"], a["bytes"], np.maximum(a["burst_bytes"], 1))
+        case "matmul":
+            r = cube.matmul_cycles(platform, a["m"], a["k"], a["n"], a["elem_bytes"])
+        case "drain":
+            r = fixpipe.drain_cycles(platform, a["rows"], a["cols"], a["out_bytes"], target="gm")
+        case "vector":
+            r = vector.op_cycles(platform, a["family"], a["rows"], a["cols"], a["elem_bytes"])
+        case _:
+            r = a["cycles"]
+    return np.asarray(r, dtype=np.float64)
+
+
+def cost_bytes(cost: Cost, env: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Bytes that one execution moves through L2, reads from L2, and moves from or to HBM (`sharing.RESOURCES`)."""
+    a: dict[str, Any] = {k: evaluate(v, env) if isinstance(v, Expr) else v for k, v in cost.args}
+    if cost.model == "dma" and a["path"] in L2_PATHS:
+        return a["bytes"], a["bytes"] if a["path"] in L2_READS else 0, a["hbm_bytes"]
+    if cost.model == "drain":
+        return a["rows"] * a["cols"] * a["out_bytes"], 0, a["hbm_bytes"]
+    return 0, 0, 0

@@ -1,0 +1,1 @@
+"""The description of a workload: expressions, programs, buffers, pipes, and their JSON form."""

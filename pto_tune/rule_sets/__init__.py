@@ -1,0 +1,148 @@
+"""Rule sets: what the pipe library does, per platform family and pto-isa revision, as data.
+
+A rule set says when the producer waits for space, when the consumer notifies, what happens at construction and
+destruction, and on which pipes the flags are set. The TOML files beside this module hold the facts with their
+places in the public headers; `rule_set_for` picks one by family and revision.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+
+
+class RuleSetError(ValueError):
+    """An unknown rule set or pto-isa revision."""
+
+
+@dataclass(frozen=True)
+class Revisions:
+    """A half-open range of pto-isa revisions; an open end is None. Dates are ISO dates of the public commits."""
+
+    first: str | None
+    first_date: str | None
+    until: str | None
+    until_date: str | None
+
+    def __str__(self) -> str:
+        if self.first is None:
+            return f"before {self.until} ({self.until_date})"
+        if self.until is None:
+            return f"{self.first} ({self.first_date}) and later"
+        return f"{self.first} ({self.first_date}) up to {self.until} ({self.until_date})"
+
+
+@dataclass(frozen=True)
+class RuleSet:
+    """The behaviour of TPipe under some revisions of the headers. `a2a3.toml` explains the fields."""
+
+    name: str
+    family: str
+    doc: str
+    period: str
+    wait_from: str
+    ctor_credits: str
+    drain: str
+    counter_max: int
+    flag_ids: int
+    record_pipe: Mapping[str, str]
+    free_pipe: Mapping[str, str]
+    revisions: tuple[Revisions, ...]
+    pto_isa: str | None = None
+
+
+@cache
+def _families() -> dict[str, tuple[str, dict[str, RuleSet]]]:
+    out: dict[str, tuple[str, dict[str, RuleSet]]] = {}
+    for entry in sorted(resources.files(__package__).iterdir(), key=lambda e: e.name):
+        if not entry.name.endswith(".toml"):
+            continue
+        data = tomllib.loads(entry.read_text(encoding="utf-8"))
+        sets = {
+            name: RuleSet(
+                name=name,
+                family=data["family"],
+                doc=r["doc"],
+                period=r["period"],
+                wait_from=r["wait_from"],
+                ctor_credits=r["ctor_credits"],
+                drain=r["drain"],
+                counter_max=data["counter_max"],
+                flag_ids=data["flag_ids"],
+                record_pipe={d: p["record"] for d, p in data["pipes"].items()},
+                free_pipe={d: p["free"] for d, p in data["pipes"].items()},
+                revisions=tuple(
+                    Revisions(v.get("from"), v.get("from_date"), v.get("until"), v.get("until_date"))
+                    for v in r["revisions"]
+                ),
+            )
+            for name, r in data["rule_set"].items()
+        }
+        out[data["family"]] = (data["default"], sets)
+    return out
+
+
+def rule_sets(family: str) -> tuple[RuleSet, ...]:
+    """All rule sets of a platform family."""
+    try:
+        return tuple(_families()[family][1].values())
+    except KeyError:
+        raise RuleSetError(
+            f"no rule sets for platform family {family!r}: known are {', '.join(_families())}"
+        ) from None
+
+
+def rule_set_for(family: str, pto_isa: str | None = None) -> RuleSet:
+    """The rule set of a revision: a commit named in the rule sets, a date (YYYY-MM-DD), a rule set's own name, or
+    None for the family's default (the newest headers)."""
+    sets = {r.name: r for r in rule_sets(family)}
+    default = sets[_families()[family][0]]
+    if pto_isa is None:
+        return default
+    text = pto_isa.strip()
+    if text in sets:
+        return sets[text]
+    found = None
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+        found = _by_date(sets, text)
+    elif re.fullmatch(r"[0-9a-f]{7,40}", text):
+        found = next(
+            (
+                r
+                for r in sets.values()
+                for v in r.revisions
+                if v.first and (v.first.startswith(text) or text.startswith(v.first))
+            ),
+            None,
+        )
+    if found is None:
+        commits = sorted({v.first for r in sets.values() for v in r.revisions if v.first})
+        raise RuleSetError(
+            f"unknown pto-isa revision {pto_isa!r}: give one of the commits {', '.join(commits)}, "
+            f"a date as YYYY-MM-DD, or a rule set ({', '.join(sets)})"
+        )
+    from dataclasses import replace
+
+    return replace(found, pto_isa=text)
+
+
+def _by_date(sets: Mapping[str, RuleSet], date: str) -> RuleSet | None:
+    for r in sets.values():
+        for v in r.revisions:
+            if (v.first_date or "") <= date and (v.until_date is None or date < v.until_date):
+                return r
+    return None
+
+
+def other_behaviour(rule_set: RuleSet) -> str:
+    """One line on the revisions whose headers behave otherwise, for results of a default run."""
+    others = [
+        f"{r.name} ({'; '.join(map(str, r.revisions))})"
+        for r in rule_sets(rule_set.family)
+        if r.name != rule_set.name
+    ]
+    return f"headers of other pto-isa revisions behave otherwise: {', '.join(others)}" if others else ""

@@ -1,0 +1,28 @@
+"""Built-in workloads, by name."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pto_tune.model.nodes import Workload
+
+_MODULES = ("flash_attention", "gemm", "stream")
+
+
+def workload_names() -> list[str]:
+    """Names of the built-in workloads."""
+    return list(_MODULES)
+
+
+def workload(name: str) -> Workload:
+    """A built-in workload. ValueError names the known ones where there is no such workload."""
+    if name not in _MODULES:
+        from difflib import get_close_matches
+
+        close = get_close_matches(name, _MODULES, 1)
+        hint = f" (did you mean {close[0]!r}?)" if close else ""
+        raise ValueError(f"unknown workload {name!r}{hint}: choose one of {', '.join(_MODULES)}")
+    built: Workload = import_module(f"pto_tune.workloads.{name}").build()
+    return built

@@ -1,0 +1,93 @@
+"""A recommendation to start from, and a compiler to hold its header against."""
+
+import os
+import shutil
+import subprocess
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from pto_tune.exporters.recommendation import PipeRecommendation, Recommendation
+
+STUB = Path(__file__).parent / "stub" / "pto_stub.hpp"
+
+
+def _pipe(name: str = "qk", **changes: object) -> PipeRecommendation:
+    pipe = PipeRecommendation(
+        name=name,
+        flag_id=0,
+        direction="DIR_C2V",
+        slot_bytes=131072,
+        slot_num=8,
+        sync_period=4,
+        local_slot_num=2,
+        is_no_split=False,
+        en_unit_flag=True,
+        split="TILE_UP_DOWN",
+    )
+    return replace(pipe, **changes)  # type: ignore[arg-type]
+
+
+def _recommendation(**changes: object) -> Recommendation:
+    """Flash Attention with its three pipes; figures made up, in the order of size of real ones."""
+    rec = Recommendation(
+        workload="flash_attention",
+        platform="ascend910b2",
+        soc="Ascend910B2",
+        rule_set="a2a3",
+        pto_isa=None,
+        run=3,
+        configuration={"cube_s0": 128, "fifo_depth": 8, "split": "TILE_UP_DOWN"},
+        problem={"s0": 4096, "s1": 4096, "head": 128, "causal": 0},
+        constants={"cube_s0": 128, "CUBE_S1": 128, "tile_s1": 256, "qk_preload": 4},
+        pipes=(
+            _pipe("qk"),
+            _pipe("p", flag_id=2, direction="DIR_V2C", slot_bytes=65536, en_unit_flag=False),
+            _pipe("pv", flag_id=4, slot_bytes=65536, slot_num=2, sync_period=2, split="TILE_NO_SPLIT"),
+        ),
+        predicted_us=88.9,
+        predicted_cycles=139860,
+        timing="task",
+        versions={"pto-tune": "0.1.0", "numpy": "2.4.0"},
+        platform_sha256="ab" * 32,
+        verdict="ok",
+    )
+    return replace(rec, **changes)  # type: ignore[arg-type]
+
+
+@pytest.fixture(scope="session")
+def pipe() -> Callable[..., PipeRecommendation]:
+    return _pipe
+
+
+@pytest.fixture(scope="session")
+def recommendation() -> Callable[..., Recommendation]:
+    return _recommendation
+
+
+@pytest.fixture(scope="session")
+def compiler_says() -> Callable[..., str]:
+    """Compile a header behind the stand-in of the library and return the errors, '' for none."""
+    compiler = shutil.which("g++")
+    if compiler is None:
+        if os.environ.get("CI") == "true":
+            pytest.fail("g++ is missing: the exported header has to be compiled here")
+        pytest.skip("g++ is missing")
+
+    def check(header: str, *options: str, library: bool = True, after: str = "") -> str:
+        flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
+        include = ["-include", str(STUB)] if library else []
+        done = subprocess.run(
+            [compiler, *flags, *include, *options, "-x", "c++", "-"],
+            input=(header + after).encode(),
+            capture_output=True,
+            timeout=120,
+            check=False,
+        )
+        errors = done.stderr.decode(errors="replace")
+        assert (done.returncode == 0) == (errors == "")
+        return errors
+
+    return check
