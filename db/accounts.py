@@ -10,6 +10,7 @@ from db.models import ACCOUNT_KINDS, AccountRow
 from db.records import plain_text
 from db.runs import whole_number
 
+# Row, kind, name, cycles.
 Account = tuple[int, str, str, int]
 
 

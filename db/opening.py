@@ -77,7 +77,9 @@ def _check_file(path: Path, shown: str, create: bool) -> None:
         if not create:
             raise _no_results(shown)
         if not path.parent.is_dir():
-            raise StoreError(f"{shown} cannot be made, there is no folder {path.parent}: make it first")
+            raise StoreError(
+                f"{shown} cannot be made, there is no folder {shorten(str(path.parent))}: make it first"
+            )
     except OSError as error:
         raise StoreError(f"{shown} cannot be opened: {error.strerror or 'the path is not usable'}") from None
 

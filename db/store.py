@@ -3,7 +3,7 @@
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, SupportsIndex
 
 from sqlalchemy import delete, func, insert, select, update
 
@@ -114,14 +114,14 @@ class Store:
             run_id = find_id(connection, ref, self.url)
             connection.execute(delete(RunRow).where(RunRow.id == run_id))
 
-    def progress(self, run_id: int, n_evaluated: int) -> None:
+    def progress(self, run_id: int, n_evaluated: SupportsIndex) -> None:
         """Note how far a run is; also its sign of life. Refused for a run that is not running."""
-        n_evaluated = whole_number(n_evaluated, "n_evaluated", _LARGEST_COUNT)
+        count = whole_number(n_evaluated, "n_evaluated", _LARGEST_COUNT)
         with self._database.write() as connection:
             changed = connection.execute(
                 update(RunRow)
                 .where(RunRow.id == run_id, RunRow.state == "running")
-                .values(n_evaluated=n_evaluated, heartbeat_at=DatabaseNow())
+                .values(n_evaluated=count, heartbeat_at=DatabaseNow())
             )
             if changed.rowcount == 0:
                 must_be_running(connection, run_id, self.url)
@@ -132,8 +132,8 @@ class Store:
         state: str,
         message: str = "",
         counts: Mapping[str, Any] | None = None,
-        best_row: int | None = None,
-        best_cycles: int | None = None,
+        best_row: SupportsIndex | None = None,
+        best_cycles: SupportsIndex | None = None,
     ) -> Run:
         """End a running run as ``done``, ``stopped`` or ``failed``.
 

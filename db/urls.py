@@ -36,7 +36,11 @@ class Target:
 
     @property
     def secret(self) -> str | None:
-        return None if self.url is None else self.url.password
+        """The password, to be struck out of what a driver says."""
+        if self.url is None:
+            return None
+        option = self.url.query.get("password")
+        return self.url.password or (option if isinstance(option, str) else None)
 
 
 def redact(text: str) -> str:
@@ -51,7 +55,8 @@ def redact(text: str) -> str:
 def parse_target(url: str | None) -> Target:
     """The database that ``url`` names; None means the environment's ``PTO_TUNE_DB`` or the default file.
 
-    A relative SQLite path is resolved against the current folder once, here.
+    A relative SQLite path is resolved against the current folder once, here. As in every URL, %20 is a space
+    and %25 a per cent sign.
 
     Raises:
         StoreError: the URL is malformed, names another kind of database, or a database in memory.
@@ -60,16 +65,19 @@ def parse_target(url: str | None) -> Target:
     from sqlalchemy.exc import ArgumentError
 
     text = url if url is not None else (os.environ.get(ENVIRONMENT_VARIABLE) or DEFAULT_URL)
+    malformed = StoreError(f"'{redact(text)}' is not a database URL: write {_FORMS}")
+    if any(ord(character) < ord(" ") for character in text):
+        raise malformed
     try:
         parsed = make_url(text)
     except (ArgumentError, ValueError):
-        raise StoreError(f"'{redact(text)}' is not a database URL: write {_FORMS}") from None
+        raise malformed from None
     if parsed.drivername in _SQLITE:
         return _sqlite_target(text, parsed)
     if parsed.drivername in _POSTGRESQL:
         # One driver only: bulk inserts use COPY through psycopg.
         psycopg_url = parsed.set(drivername="postgresql+psycopg")
-        shown = parsed.set(query={}).render_as_string(hide_password=True)
+        shown = shorten(parsed.set(query={}).render_as_string(hide_password=True), 200)
         return Target(shown=shown, url=psycopg_url)
     raise StoreError(
         f"'{shorten(parsed.drivername, 60)}' in '{redact(text)}' is not a database that results can be "
@@ -87,4 +95,4 @@ def _sqlite_target(text: str, parsed: "URL") -> Target:
     name = parsed.database or ""
     if name in ("", ":memory:") or name.startswith("file:") or "\x00" in name:
         raise StoreError(f"'{shorten(text, 200)}' names no file to keep results in: write sqlite:///FILE")
-    return Target(shown=f"sqlite:///{name}", path=Path(os.path.abspath(name)))
+    return Target(shown=text, path=Path(os.path.abspath(name)))

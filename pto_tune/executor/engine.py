@@ -1,8 +1,8 @@
 """Run whole tables: lanes, schedules, chunks over threads, and waves over cores.
 
 A lane is one program at one set of durations: a configuration, or one of its blocks where blocks differ. Lanes with
-equal structure share a schedule. Steady trip counts that differ by whole windows share one too: the schedule is traced
-with the fewest trips, and each lane runs its own number of windows.
+equal structure share a schedule. Steady trip counts that differ by whole windows share one too: it is traced with the
+fewest trips, and each lane runs its own number of windows.
 """
 
 from __future__ import annotations
@@ -178,25 +178,6 @@ class _Buffers:
             )
 
 
-def _find_windows(
-    code: Code, structure: Ints, queue_depth: int, pool: ThreadPoolExecutor, workers: int
-) -> tuple[Ints, Ints]:
-    at_window = np.zeros((structure.shape[0], len(code.cores), 2), dtype=np.int64)
-    found = np.zeros(structure.shape[0], dtype=np.int64)
-
-    def part(piece: slice) -> None:
-        buffers = _Buffers(cap=_cap(structure[piece], code))
-        while k.find_windows(
-            code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
-            len(code.durations), structure[piece], queue_depth, code.rule_set.counter_max, buffers.operations,
-            buffers.cap, buffers.registers, at_window[piece], found[piece],
-        ) == FULL:  # fmt: skip
-            buffers.grow()
-
-    _spread(pool, part, _pieces(structure.shape[0], workers))
-    return at_window, found
-
-
 def _cap(structure: Ints, code: Code) -> int:
     """Tokens of a channel: a power of two above every number of copies and slots."""
     most = 32
@@ -209,128 +190,91 @@ def _cap(structure: Ints, code: Code) -> int:
     return 1 << int(most).bit_length()
 
 
-def _pieces(n: int, workers: int) -> list[slice]:
-    size = max(1, -(-n // (4 * workers)))
-    return [slice(i, min(n, i + size)) for i in range(0, n, size)]
-
-
-def _spread(pool: ThreadPoolExecutor, function: Any, pieces: list[Any]) -> None:
-    if len(pieces) == 1:
-        function(pieces[0])
-        return
-    for future in [pool.submit(function, p) for p in pieces]:
-        future.result()
-
-
-def canonical(
-    code: Code, structure: Ints, queue_depth: int, pool: ThreadPoolExecutor, workers: int
-) -> tuple[Ints, Ints]:
-    """Structure rows with as many windows taken out of their steady trips as possible, and windows to run."""
-    steady = [c for c in code.steady if c >= 0]
-    repeats = np.ones(structure.shape[0], dtype=np.int64)
-    if not steady:
-        return structure, repeats
-    family_rows = structure.copy()
-    family_rows[:, steady] = 0
-    representative, family = group_rows(family_rows)
-    longest = np.zeros((representative.shape[0], structure.shape[1]), dtype=np.int64)
-    longest[:] = structure[representative]
-    for c in set(steady):
-        top = np.zeros(representative.shape[0], dtype=np.int64)
-        np.maximum.at(top, family, structure[:, c])
-        longest[:, c] = top
-    at_window, found = _find_windows(code, longest, queue_depth, pool, workers)
-    more = np.full(structure.shape[0], np.iinfo(np.int64).max)
-    for core, c in enumerate(code.steady):
-        if c < 0:
-            continue
-        left, trips = at_window[family, core, 0], at_window[family, core, 1]
-        own = structure[:, c] - (longest[family, c] - left)
-        bound = np.where(trips > 0, (own - 1) // np.maximum(trips, 1), np.iinfo(np.int64).max)
-        more = np.minimum(more, bound)
-    more = np.where((found[family] == 1) & (more > 0) & (more < np.iinfo(np.int64).max), more, 0)
-    result = structure.copy()
-    for core, c in enumerate(code.steady):
-        if c >= 0:
-            result[:, c] -= more * at_window[family, core, 1]
-    return result, repeats + more
-
-
 # running
 
 
 def _run_lanes(
-    code: Code,
-    platform: Platform,
-    columns: Columns,
-    row: Ints,
-    block: Ints,
-    active: Ints,
-    jump: bool,
-    workers: int,
+    code: Code, platform: Platform, columns: Columns, row: Ints, block: Ints, active: Ints, jump: bool, workers: int
 ) -> LaneResults:
-    n = row.shape[0]
+    n, n_pipes = row.shape[0], len(code.pipes)
     queue_depth = scalar.queue_depth(platform)
     capacity = np.array([capacity_bytes_per_cycle(platform, r) for r in RESOURCES], dtype=np.float64)
-    with ThreadPoolExecutor(workers) as pool:
-        structure, repeats = canonical(code, columns.structure, queue_depth, pool, workers)
-        representative, schedule = group_rows(structure)
-        order = np.argsort(schedule, kind="stable")
-        starts = np.searchsorted(schedule[order], np.arange(representative.shape[0] + 1))
-        rows = np.ascontiguousarray(structure[representative])
-        s = rows.shape[0]
-        n_pipes, n_cores = len(code.pipes), len(code.cores)
-        schedules = Schedules(
-            structure=rows,
-            info=np.zeros((s, I_SIZE), np.int64),
-            blocked=np.zeros((s, n_cores), np.int64),
-            over=np.zeros((s, max(1, len(code.tracks)), 2), np.int64),
-            flight=np.zeros((s, len(code.channels)), np.int64),
-            end_count=np.zeros((s, max(1, len(code.endpoints))), np.int64),
-            windows=np.zeros(s, np.int64),
-        )
-        out = LaneResults(
-            columns=columns,
-            row=row,
-            block=block,
-            schedule=schedule,
-            repeats=repeats,
-            active=active,
-            cycles=np.zeros((n, 2), np.int64),
-            stretch=np.ones((n, 2)),
-            resource=np.full((n, 2), -1, np.int64),
-            busy=np.zeros((n, 2, n_pipes), np.int64),
-            demand=np.zeros((n, len(RESOURCES)), np.int64),
-            schedules=schedules,
-        )
+    representative, variant = group_rows(columns.structure)
+    rows = columns.structure[representative]
+    steady = np.array(code.steady, dtype=np.int64)
+    masked = rows.copy()
+    masked[:, steady[steady >= 0]] = 0
+    head, family = group_rows(masked)
+    trips = np.where(steady >= 0, rows[:, np.maximum(steady, 0)], 0)
+    # families in order, the variant with the most trips first: the others differ from it by whole windows
+    by_family = np.lexsort((-trips.sum(axis=1), family))
+    place = np.empty_like(by_family)
+    place[by_family] = np.arange(by_family.shape[0])
+    schedule = place[variant]
+    order = np.argsort(schedule, kind="stable")
+    rows, trips = rows[by_family], np.ascontiguousarray(trips[by_family])
+    v = rows.shape[0]
+    first_lane = np.searchsorted(schedule[order], np.arange(v + 1))
+    first_variant = np.searchsorted(family[by_family], np.arange(head.shape[0] + 1))
+    families = np.ascontiguousarray(masked[head])
+    found = Schedules(
+        structure=rows,
+        info=np.zeros((v, I_SIZE), np.int64),
+        blocked=np.zeros((v, len(code.cores)), np.int64),
+        over=np.zeros((v, max(1, len(code.tracks)), 2), np.int64),
+        flight=np.zeros((v, len(code.channels)), np.int64),
+        end_count=np.zeros((v, max(1, len(code.endpoints))), np.int64),
+        windows=np.zeros(v, np.int64),
+    )
+    out = LaneResults(
+        columns=columns,
+        row=row,
+        block=block,
+        schedule=schedule,
+        repeats=np.ones(n, np.int64),
+        active=active,
+        cycles=np.zeros((n, 2), np.int64),
+        stretch=np.ones((n, 2)),
+        resource=np.full((n, 2), -1, np.int64),
+        busy=np.zeros((n, 2, n_pipes), np.int64),
+        demand=np.zeros((n, len(RESOURCES)), np.int64),
+        schedules=found,
+    )
 
-        def part(piece: tuple[int, int]) -> None:
-            a, b = piece
-            lane = order[starts[a] : starts[b]]
-            m = lane.shape[0]
-            first = (starts[a:b] - starts[a]).astype(np.int64)
-            last = (starts[a + 1 : b + 1] - starts[a]).astype(np.int64)
-            cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
-            resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
-            demand = np.zeros((m, len(RESOURCES)), np.int64)
-            buffers = _Buffers(cap=_cap(rows[a:b], code))
-            while True:
-                schedules.windows[a:b] = 0
-                full = k.evaluate_schedules(
-                    code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
-                    rows[a:b], first, last, queue_depth, code.rule_set.counter_max,
-                    np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
-                    np.ascontiguousarray(columns.bytes[:, :, lane]), repeats[lane], active[lane], capacity, jump, buffers.operations, buffers.cap, buffers.registers,
-                    cycles, stretch, resource, busy, demand, schedules.windows[a:b], schedules.info[a:b],
-                    schedules.blocked[a:b], schedules.over[a:b], schedules.flight[a:b], schedules.end_count[a:b],
-                )  # fmt: skip
-                if full != FULL:
-                    break
-                buffers.grow()
-            out.cycles[lane], out.stretch[lane], out.resource[lane] = cycles, stretch, resource
-            out.busy[lane], out.demand[lane] = busy, demand
+    def part(piece: tuple[int, int]) -> None:
+        a, b = first_variant[piece[0]], first_variant[piece[1]]
+        lane = order[first_lane[a] : first_lane[b]]
+        m = lane.shape[0]
+        cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
+        resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
+        demand, repeats = np.zeros((m, len(RESOURCES)), np.int64), np.ones(m, np.int64)
+        buffers = _Buffers(cap=_cap(rows[a:b], code))
+        while True:
+            found.windows[a:b] = 0
+            found.info[a:b] = 0
+            full = k.evaluate_families(
+                code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
+                steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
+                first_lane[a : b + 1] - first_lane[a], queue_depth, code.rule_set.counter_max,
+                np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
+                np.ascontiguousarray(columns.bytes[:, :, lane]), active[lane], capacity, jump, buffers.operations,
+                buffers.cap, buffers.registers, cycles, stretch, resource, busy, demand, repeats, found.windows[a:b],
+                found.info[a:b], found.blocked[a:b], found.over[a:b], found.flight[a:b], found.end_count[a:b],
+            )  # fmt: skip
+            if full != FULL:
+                break
+            buffers.grow()
+        out.cycles[lane], out.stretch[lane], out.resource[lane] = cycles, stretch, resource
+        out.busy[lane], out.demand[lane], out.repeats[lane] = busy, demand, repeats
 
-        _spread(pool, part, _balanced(starts, workers))
+    pieces = _balanced(first_lane[first_variant], workers)
+    if len(pieces) == 1 or workers == 1:
+        for piece in pieces:
+            part(piece)
+    else:
+        with ThreadPoolExecutor(workers) as pool:
+            for future in [pool.submit(part, piece) for piece in pieces]:
+                future.result()
     return out
 
 

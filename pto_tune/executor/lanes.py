@@ -10,7 +10,7 @@ component is convex and piecewise linear along a line X + w D. Two successive wi
 D fix F at two points of that line. If one evaluation of F at X + k D also gives X + (k+1) D, then by convexity F is
 linear on all that lies between: no maximum that reaches the state changes its winner in k+1 windows, and they may be
 skipped exactly. Balanced configurations drift (each event by its own shift) long before they repeat; the same test
-covers both. Where the evaluation fails, the failing components bound k: a chord through two failing points of a convex
+covers both. Where the state comes round only after m windows, m windows count as one. Where the evaluation fails, the failing components bound k: a chord through two failing points of a convex
 function meets zero at or beyond the place where it leaves zero.
 
 Shared capacity
@@ -30,17 +30,21 @@ from pto_tune.executor.trace import (
     I_FINAL,
     I_OPS,
     I_QUEUE,
-    I_REGISTERS,
-    I_SIZE,
+    I_SKIPPED,
     I_STATE,
     I_STATUS,
     I_WINDOW_END,
     I_WINDOW_START,
+    MAX_ROUNDS,
+    SNAPSHOT,
     trace,
 )
 
 LANES = 32
 """Lanes of a block: registers of a block stay in the second-level cache."""
+
+MAX_PERIOD = 12
+"""Most windows after which a state is looked for to move by the same amounts again."""
 
 MAX_RUNS = 8
 """Runs of one configuration at one number of active cores, the unstretched one included."""
@@ -90,22 +94,38 @@ def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n):
 
 @kernel
 def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump):
-    """Run the window `reps` times a lane. Returns how many windows were evaluated."""
+    """Run the window `reps` times a lane. Returns how many windows were evaluated.
+
+    Every lane goes its own way through the same evaluations: it either simulates the next window or tries a leap. A
+    leap spans `period` windows at a time: the smallest number after which the state moves by the same amounts.
+    """
     ns = info[I_STATE]
     lo = info[I_WINDOW_START]
     hi = info[I_WINDOW_END]
-    x0 = np.empty((ns, n), np.int64)
+    depth = 2 * MAX_PERIOD + 1
+    x0 = np.empty((ns, n), np.int64)  # state reached
+    now = np.empty((ns, n), np.int64)  # state put in
+    past = np.empty((depth, ns, n), np.int64)  # the last states reached
+    mark = np.zeros((depth, n), np.int64)  # a mixed sum of what each window moved
     d0 = np.zeros((ns, n), np.int64)
     g0 = np.zeros((ns, n), np.int64)
     left = reps[:n].copy()
-    have = np.zeros(n, np.int64)  # equal deltas seen, up to 2
-    trial = np.zeros(n, np.int64)  # windows that the next evaluation leaps, 0 = none
+    seen = np.zeros(n, np.int64)  # states in `past`
+    period = np.zeros(n, np.int64)
+    phase = np.zeros(n, np.int64)  # windows of the leap done
+    trial = np.zeros(n, np.int64)  # periods that the leap tries, 0 = none
     failed = np.zeros(n, np.int64)
     tries = np.zeros(n, np.int64)
     pause = np.zeros(n, np.int64)
+    mix = np.empty(ns, np.int64)
     for j in range(ns):
+        mix[j] = 2 * ((j * 7919 + 104729) * (j + 31) % 1000003) + 1
         for x in range(n):
             x0[j, x] = regs[in_regs[j], x]
+            now[j, x] = x0[j, x]
+            past[0, j, x] = x0[j, x]
+    for x in range(n):
+        seen[x] = 1
     steps = 0
     while True:
         busy = False
@@ -118,35 +138,75 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
         for j in range(ns):
             r = in_regs[j]
             for x in range(n):
-                regs[r, x] = x0[j, x] + trial[x] * d0[j, x]
+                regs[r, x] = now[j, x]
         _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
         steps += 1
+        for j in range(ns):
+            r = out_regs[j]
+            a = adjust[j]
+            for x in range(n):
+                now[j, x] = regs[r, x] + a
         for x in range(n):
             if left[x] <= 0:
+                for j in range(ns):
+                    now[j, x] = x0[j, x]
                 continue
             k = trial[x]
+            m = period[x]
             if k == 0:
-                same = have[x] >= 1
+                h = 0
+                slot = seen[x] % depth
                 for j in range(ns):
-                    y = regs[out_regs[j], x] + adjust[j]
-                    d = y - x0[j, x]
-                    if d != d0[j, x]:
-                        same = False
-                        d0[j, x] = d
-                    x0[j, x] = y
-                have[x] = 2 if same else 1
+                    h += mix[j] * (now[j, x] - x0[j, x])
+                    x0[j, x] = now[j, x]
+                    past[slot, j, x] = now[j, x]
+                mark[slot, x] = h
+                seen[x] += 1
                 left[x] -= 1
                 if pause[x] > 0:
                     pause[x] -= 1
-                if jump and have[x] == 2 and left[x] >= 2 and pause[x] == 0:
-                    trial[x] = left[x] - 1
-                    failed[x] = 0
-                    tries[x] = 0
+                    continue
+                if not jump:
+                    continue
+                # the smallest period: the last m marks are the m before
+                m = 0
+                for c in range(1, MAX_PERIOD + 1):
+                    if 2 * c + 1 > seen[x] or left[x] < 2 * c:
+                        break
+                    same = True
+                    for i in range(c):
+                        if mark[(slot - i) % depth, x] != mark[(slot - i - c) % depth, x]:
+                            same = False
+                            break
+                    if same:
+                        m = c
+                        break
+                if m > 0:
+                    one = (slot - m) % depth
+                    two = (slot - 2 * m) % depth
+                    same = True
+                    for j in range(ns):
+                        d = x0[j, x] - past[one, j, x]
+                        if d != past[one, j, x] - past[two, j, x]:
+                            same = False
+                            break
+                        d0[j, x] = d
+                    if same:
+                        period[x] = m
+                        trial[x] = left[x] // m - 1
+                        failed[x] = 0
+                        tries[x] = 0
+                        phase[x] = 0
+                        for j in range(ns):
+                            now[j, x] = x0[j, x] + trial[x] * d0[j, x]
+                continue
+            phase[x] += 1
+            if phase[x] < m:
                 continue
             linear = True
             bound = k
             for j in range(ns):
-                g = regs[out_regs[j], x] + adjust[j] - x0[j, x] - (k + 1) * d0[j, x]
+                g = now[j, x] - x0[j, x] - (k + 1) * d0[j, x]
                 if g != 0:
                     linear = False
                     if failed[x] > 0:
@@ -156,19 +216,23 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
                         else:
                             bound = 0
                 g0[j, x] = g
+            phase[x] = 0
             if linear:
                 for j in range(ns):
-                    x0[j, x] += (k + 1) * d0[j, x]
-                left[x] -= k + 1
+                    x0[j, x] = now[j, x]
+                    past[0, j, x] = now[j, x]
+                seen[x] = 1
+                left[x] -= (k + 1) * m
                 trial[x] = 0
-                pause[x] = 1
                 continue
             trial[x] = min(bound, k - 1) if failed[x] > 0 else k // 2
             failed[x] = k
             tries[x] += 1
             if trial[x] < 1 or tries[x] > 12:
                 trial[x] = 0
-                pause[x] = 2
+                pause[x] = 2 * m
+            for j in range(ns):
+                now[j, x] = x0[j, x] + trial[x] * d0[j, x]
     for j in range(ns):
         r = out_regs[j]
         for x in range(n):
@@ -197,22 +261,23 @@ def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adju
 
 
 @kernel
-def evaluate_schedules(
+def evaluate_families(
     ops,
     starts,
     pipe_core,
     chan,
     ends,
     n_tracks,
-    structure,
+    steady,
+    families,
+    first_variant,
+    variants,
     first,
-    last,
     queue_depth,
     counter_max,
     dur,
     dur_pipe,
     use,
-    reps,
     active,
     capacity,
     jump,
@@ -224,6 +289,7 @@ def evaluate_schedules(
     resource,
     busy,
     demand,
+    repeats,
     steps,
     infos,
     blocked,
@@ -231,12 +297,16 @@ def evaluate_schedules(
     flight,
     end_count,
 ):
-    """Trace every structure row and run its lanes first[i]:last[i].
+    """Trace every family of structures and run its lanes.
 
-    dur (durations, lanes); use (resources, durations, lanes) bytes; reps (lanes) windows to run; active (lanes, 2)
-    active cores of the full and of the last wave, 0 = none; capacity (resources) bytes a cycle. Outputs: cycles,
-    stretch, resource, busy by lane and wave kind; demand (lanes, resources) bytes; verdict material by schedule. Returns FULL where a buffer
-    was too small (the caller grows it and calls again).
+    A family is a structure row but for the steady trips (columns `steady`); its variants first_variant[i]:[i+1] have
+    trips `variants` (variants, cores) and lanes first[v]:first[v+1]. Variants whose trips differ by whole windows share
+    one schedule.
+
+    dur (durations, lanes); use (resources, durations, lanes) bytes; active (lanes, 2) active cores of the full and of
+    the last wave, 0 = none; capacity (resources) bytes a cycle. Outputs by lane and wave kind: cycles, stretch,
+    resource, busy; by lane: demand (bytes by resource), repeats (windows run); by variant: windows evaluated (steps),
+    and the material of verdicts. Returns FULL where a buffer was too small (the caller grows it and calls again).
     """
     n_dur = dur.shape[0]
     n_res = use.shape[0]
@@ -259,7 +329,6 @@ def evaluate_schedules(
     acc = np.empty(LANES, np.int64)
     block = np.empty((n_dur, LANES), np.int64)
     out = np.empty(LANES, np.int64)
-    queue_pipe = np.zeros(n_pipes, np.int64)
     # of a pair (lane, wave kind) that is stretched
     p_lane = np.empty(2 * LANES, np.int64)
     p_kind = np.empty(2 * LANES, np.int64)
@@ -272,180 +341,184 @@ def evaluate_schedules(
     hi_t = np.empty(LANES, np.float64)
     final = np.empty(LANES, np.int64)
     b_reps = np.empty(LANES, np.int64)
+    ids = np.empty(dur.shape[1], np.int64)
+    queue_pipe = np.zeros(n_pipes, np.int64)
+    st = np.empty(families.shape[1], np.int64)
+    snaps = np.empty((MAX_ROUNDS, SNAPSHOT), np.int64)
+    snap_regs = np.empty((MAX_ROUNDS, n_regs), np.int64)
+    vc = np.empty((n_regs, n_pipes + starts.shape[0]), np.int64)
 
-    for i in range(structure.shape[0]):
+    for i in range(families.shape[0]):
         queue_pipe[:] = 0
-        for attempt in range(2):
-            trace(
-                ops, starts, pipe_core, chan, ends, n_tracks, n_dur, structure[i], queue_depth, counter_max, queue_pipe,
-                False, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, infos[i], in_regs,
-                out_regs, adjust, counts, at_window, blocked[i], over[i], flight[i], end_count[i],
-            )  # fmt: skip
-            if infos[i, I_STATUS] == FULL:
-                return FULL
-            if infos[i, I_QUEUE] == 0:
-                break
-            queue_pipe[:] = 1
-        if infos[i, I_STATUS] != 0:
-            continue
-        info = infos[i]
-        for l0 in range(first[i], last[i], LANES):
-            n = min(LANES, last[i] - l0)
-            for q in range(n_dur):
-                for x in range(n):
-                    block[q, x] = dur[q, l0 + x]
-            steps[i] += _run(
-                info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
-                reps[l0:], n, jump, out,
-            )  # fmt: skip
-            n_pairs = 0
-            for x in range(n):
-                lane = l0 + x
-                for res in range(n_res):
-                    total = 0
-                    for q in range(n_dur):
-                        total += (counts[0, q] + counts[1, q] * reps[lane]) * use[res, q, lane]
-                    demand[lane, res] = total
-                for w in range(2):
-                    cycles[lane, w] = out[x]
-                    stretch[lane, w] = 1.0
-                    resource[lane, w] = -1
-                    if active[lane, w] == 0:
+        for v in range(first_variant[i], first_variant[i + 1]):
+            if infos[v, I_OPS] != 0:
+                continue
+            for q in range(families.shape[1]):
+                st[q] = families[i, q]
+            for c in range(steady.shape[0]):
+                if steady[c] >= 0:
+                    st[steady[c]] = variants[v, c]
+            while True:
+                trace(
+                    ops, starts, pipe_core, chan, ends, n_tracks, n_dur, st, queue_depth, counter_max, queue_pipe,
+                    True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
+                    snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v], flight[v], end_count[v],
+                )  # fmt: skip
+                if infos[v, I_STATUS] == FULL:
+                    return FULL
+                if infos[v, I_QUEUE] == 0:
+                    break
+                for p in range(n_pipes):
+                    if (infos[v, I_QUEUE] >> p) & 1:
+                        queue_pipe[p] = 1
+            info = infos[v]
+            # the lanes of this variant, and of those that differ by whole windows
+            n_ids = 0
+            for u in range(v, first_variant[i + 1]):
+                if u != v:
+                    if info[I_WINDOW_START] < 0 or infos[u, I_OPS] != 0:
                         continue
-                    goal = 0.0
+                    more = np.int64(2**62)
+                    for c in range(steady.shape[0]):
+                        if at_window[c, 1] > 0:
+                            left = variants[u, c] - variants[v, c] + at_window[c, 0]
+                            more = min(more, (left - 1) // at_window[c, 1] if left > 0 else -1)
+                    fits = more >= 0
+                    for c in range(steady.shape[0]):
+                        if steady[c] >= 0:
+                            apart = variants[u, c] - variants[v, c]
+                            if apart != (more - info[I_SKIPPED]) * at_window[c, 1]:
+                                fits = False
+                    if not fits:
+                        continue
+                    infos[u] = info
+                    infos[u, I_SKIPPED] = more
+                    blocked[u] = blocked[v]
+                    over[u] = over[v]
+                    flight[u] = flight[v]
+                    end_count[u] = end_count[v]
+                for lane in range(first[u], first[u + 1]):
+                    repeats[lane] = 1 + infos[u, I_SKIPPED]
+                    ids[n_ids] = lane
+                    n_ids += 1
+            if info[I_STATUS] != 0:
+                continue
+            for l0 in range(0, n_ids, LANES):
+                n = min(LANES, n_ids - l0)
+                for x in range(n):
+                    b_reps[x] = repeats[ids[l0 + x]]
+                for q in range(n_dur):
+                    for x in range(n):
+                        block[q, x] = dur[q, ids[l0 + x]]
+                steps[v] += _run(
+                    info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                    b_reps, n, jump, out,
+                )  # fmt: skip
+                n_pairs = 0
+                for x in range(n):
+                    lane = ids[l0 + x]
                     for res in range(n_res):
-                        g = active[lane, w] * demand[lane, res] / capacity[res]
-                        if g > goal:
-                            goal = g
-                            p_res[n_pairs] = res
-                    if goal > out[x]:
-                        p_lane[n_pairs] = lane
-                        p_kind[n_pairs] = w
-                        p_goal[n_pairs] = goal
-                        n_pairs += 1
-            for p0 in range(0, n_pairs, LANES):
-                m = min(LANES, n_pairs - p0)
-                for x in range(m):
-                    lane = p_lane[p0 + x]
-                    b_reps[x] = reps[lane]
-                    # smallest factor at which one pipe alone takes as long as the goal
-                    best = np.inf
-                    for p in range(n_pipes):
-                        fixed = 0.0
-                        moved = 0.0
+                        total = 0
                         for q in range(n_dur):
-                            if dur_pipe[q] == p:
-                                times = counts[0, q] + counts[1, q] * reps[lane]
-                                if use[p_res[p0 + x], q, lane] > 0:
-                                    moved += times * dur[q, lane]
-                                else:
-                                    fixed += times * dur[q, lane]
-                        if moved > 0:
-                            best = min(best, (p_goal[p0 + x] - fixed) / moved)
-                    lo_s[x] = 1.0
-                    lo_t[x] = cycles[lane, p_kind[p0 + x]]
-                    hi_s[x] = -1.0
-                    p_s[p0 + x] = max(1.0, best) if best < np.inf else 1.0
-                    final[x] = 0 if best < np.inf else 1
-                for _turn in range(MAX_RUNS - 1):
-                    open_ = 0
-                    for x in range(m):
-                        lane = p_lane[p0 + x]
-                        s = p_s[p0 + x]
-                        if final[x] == 0:
-                            open_ += 1
-                        for q in range(n_dur):
-                            if use[p_res[p0 + x], q, lane] > 0:
-                                block[q, x] = np.int64(np.ceil(dur[q, lane] * s))
-                            else:
-                                block[q, x] = dur[q, lane]
-                    if open_ == 0:
-                        break
-                    steps[i] += _run(
-                        info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
-                        b_reps, m, jump, out,
-                    )  # fmt: skip
-                    for x in range(m):
-                        if final[x] == 1:
+                            total += (counts[0, q] + counts[1, q] * repeats[lane]) * use[res, q, lane]
+                        demand[lane, res] = total
+                    for w in range(2):
+                        cycles[lane, w] = out[x]
+                        stretch[lane, w] = 1.0
+                        resource[lane, w] = -1
+                        if active[lane, w] == 0:
                             continue
+                        goal = 0.0
+                        for res in range(n_res):
+                            g = active[lane, w] * demand[lane, res] / capacity[res]
+                            if g > goal:
+                                goal = g
+                                p_res[n_pairs] = res
+                        if goal > out[x]:
+                            p_lane[n_pairs] = lane
+                            p_kind[n_pairs] = w
+                            p_goal[n_pairs] = goal
+                            n_pairs += 1
+                for p0 in range(0, n_pairs, LANES):
+                    m = min(LANES, n_pairs - p0)
+                    for x in range(m):
                         lane = p_lane[p0 + x]
-                        w = p_kind[p0 + x]
-                        goal = p_goal[p0 + x]
-                        s = p_s[p0 + x]
-                        t = float(out[x])
-                        if t >= goal:
-                            # the best run so far that needs no more than the capacity
-                            cycles[lane, w] = out[x]
-                            stretch[lane, w] = s
-                            resource[lane, w] = p_res[p0 + x]
-                            hi_s[x] = s
-                            hi_t[x] = t
-                            if t <= goal * (1.0 + TOLERANCE):
-                                final[x] = 1
+                        b_reps[x] = repeats[lane]
+                        # smallest factor at which one pipe alone takes as long as the goal
+                        best = np.inf
+                        for p in range(n_pipes):
+                            fixed = 0.0
+                            moved = 0.0
+                            for q in range(n_dur):
+                                if dur_pipe[q] == p:
+                                    times = counts[0, q] + counts[1, q] * repeats[lane]
+                                    if use[p_res[p0 + x], q, lane] > 0:
+                                        moved += times * dur[q, lane]
+                                    else:
+                                        fixed += times * dur[q, lane]
+                            if moved > 0:
+                                best = min(best, (p_goal[p0 + x] - fixed) / moved)
+                        lo_s[x] = 1.0
+                        lo_t[x] = cycles[lane, p_kind[p0 + x]]
+                        hi_s[x] = -1.0
+                        p_s[p0 + x] = max(1.0, best) if best < np.inf else 1.0
+                        final[x] = 0 if best < np.inf else 1
+                    for _turn in range(MAX_RUNS - 1):
+                        open_ = 0
+                        for x in range(m):
+                            lane = p_lane[p0 + x]
+                            s = p_s[p0 + x]
+                            if final[x] == 0:
+                                open_ += 1
+                            for q in range(n_dur):
+                                if use[p_res[p0 + x], q, lane] > 0:
+                                    block[q, x] = np.int64(np.ceil(dur[q, lane] * s))
+                                else:
+                                    block[q, x] = dur[q, lane]
+                        if open_ == 0:
+                            break
+                        steps[v] += _run(
+                            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                            b_reps, m, jump, out,
+                        )  # fmt: skip
+                        for x in range(m):
+                            if final[x] == 1:
                                 continue
-                        else:
-                            lo_s[x] = s
-                            lo_t[x] = t
-                        if hi_s[x] < 0.0:
-                            p_s[p0 + x] = s * goal / t
-                        else:
-                            # aim a little above the goal, so that the next run may be the last
-                            aim = goal * (1.0 + TOLERANCE / 2.0)
-                            part = (aim - lo_t[x]) / (hi_t[x] - lo_t[x])
-                            p_s[p0 + x] = lo_s[x] + min(0.95, max(0.05, part)) * (hi_s[x] - lo_s[x])
-            for x in range(n):
-                lane = l0 + x
-                for w in range(2):
-                    s = stretch[lane, w]
-                    for p in range(n_pipes):
-                        busy[lane, w, p] = 0
-                    for q in range(n_dur):
-                        if dur_pipe[q] >= 0:
-                            d = dur[q, lane]
-                            if resource[lane, w] >= 0 and use[resource[lane, w], q, lane] > 0:
-                                d = np.int64(np.ceil(d * s))
-                            busy[lane, w, dur_pipe[q]] += d * (counts[0, q] + counts[1, q] * reps[lane])
-    return 0
-
-
-@kernel
-def find_windows(
-    ops, starts, pipe_core, chan, ends, n_tracks, n_durations, structure, queue_depth, counter_max, max_ops, cap, n_regs,
-    at_window, found,
-):  # fmt: skip
-    """For each structure row: whether a window exists (found), and at its end the steady trips left and the trips of
-    one window by core (at_window (rows, cores, 2)). Rows whose trace does not end well have none."""
-    o_dst = np.empty(max_ops, np.int64)
-    o_dur = np.empty(max_ops, np.int64)
-    o_kind = np.empty(max_ops, np.int64)
-    o_pc = np.empty(max_ops, np.int64)
-    o_ptr = np.empty(max_ops + 1, np.int64)
-    s_reg = np.empty(4 * max_ops, np.int64)
-    s_off = np.empty(4 * max_ops, np.int64)
-    s_col = np.empty(4 * max_ops, np.int64)
-    s_chan = np.empty(4 * max_ops, np.int64)
-    in_regs = np.empty(n_regs, np.int64)
-    out_regs = np.empty(n_regs, np.int64)
-    adjust = np.empty(n_regs, np.int64)
-    counts = np.empty((2, n_durations), np.int64)
-    blocked = np.empty(starts.shape[0], np.int64)
-    over = np.empty((max(1, n_tracks), 2), np.int64)
-    flight = np.empty(chan.shape[0], np.int64)
-    end_count = np.empty(ends.shape[0], np.int64)
-    info = np.zeros(I_SIZE, np.int64)
-    queue_pipe = np.zeros(pipe_core.shape[0], np.int64)
-    for i in range(structure.shape[0]):
-        queue_pipe[:] = 0
-        for attempt in range(2):
-            trace(
-                ops, starts, pipe_core, chan, ends, n_tracks, n_durations, structure[i], queue_depth, counter_max,
-                queue_pipe, True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, info,
-                in_regs, out_regs, adjust, counts, at_window[i], blocked, over, flight, end_count,
-            )  # fmt: skip
-            if info[I_STATUS] == FULL:
-                return FULL
-            if info[I_QUEUE] == 0:
-                break
-            queue_pipe[:] = 1
-        found[i] = 1 if info[I_STATUS] == 0 and info[I_WINDOW_START] >= 0 else 0
+                            lane = p_lane[p0 + x]
+                            w = p_kind[p0 + x]
+                            goal = p_goal[p0 + x]
+                            s = p_s[p0 + x]
+                            t = float(out[x])
+                            if t >= goal:
+                                # the best run so far that needs no more than the capacity
+                                cycles[lane, w] = out[x]
+                                stretch[lane, w] = s
+                                resource[lane, w] = p_res[p0 + x]
+                                hi_s[x] = s
+                                hi_t[x] = t
+                                if t <= goal * (1.0 + TOLERANCE):
+                                    final[x] = 1
+                                    continue
+                            else:
+                                lo_s[x] = s
+                                lo_t[x] = t
+                            if hi_s[x] < 0.0:
+                                p_s[p0 + x] = s * goal / t
+                            else:
+                                # aim a little above the goal, so that the next run may be the last
+                                aim = goal * (1.0 + TOLERANCE / 2.0)
+                                part = (aim - lo_t[x]) / (hi_t[x] - lo_t[x])
+                                p_s[p0 + x] = lo_s[x] + min(0.95, max(0.05, part)) * (hi_s[x] - lo_s[x])
+                for x in range(n):
+                    lane = ids[l0 + x]
+                    for w in range(2):
+                        s = stretch[lane, w]
+                        for p in range(n_pipes):
+                            busy[lane, w, p] = 0
+                        for q in range(n_dur):
+                            if dur_pipe[q] >= 0:
+                                d = dur[q, lane]
+                                if resource[lane, w] >= 0 and use[resource[lane, w], q, lane] > 0:
+                                    d = np.int64(np.ceil(d * s))
+                                busy[lane, w, dur_pipe[q]] += d * (counts[0, q] + counts[1, q] * repeats[lane])
     return 0

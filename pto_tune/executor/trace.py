@@ -35,10 +35,14 @@ I_WINDOW_START = 4
 I_WINDOW_END = 5
 I_STATE = 6  # registers of the window's state
 I_LEFT = 7  # tokens left in hardware flag counters at the end
-I_QUEUE = 8  # 1 where a queue limit may matter that was not emitted
+I_QUEUE = 8  # bit of every pipe whose queue limit may matter and was not emitted
 I_FINAL = 9  # register of the end of the run
 I_ROUNDS = 10
-I_SIZE = 11
+I_SKIPPED = 11  # windows left out
+I_SIZE = 12
+
+SNAPSHOT = 2048
+"""Numbers that describe the state at the end of a round, at most."""
 
 MAX_ROUNDS = 192
 """Rounds in which a window is looked for."""
@@ -60,7 +64,7 @@ def trace(
     queue_depth,
     counter_max,
     queue_pipe,
-    stop_at_window,
+    skip,
     o_dst,
     o_dur,
     o_kind,
@@ -72,6 +76,9 @@ def trace(
     s_chan,
     cap,
     n_regs,
+    snaps,
+    snap_regs,
+    vc,
     info,
     in_regs,
     out_regs,
@@ -90,7 +97,7 @@ def trace(
                 s_col <= -2 subtracts column -s_col-2; s_chan is the wait name's channel, -1 for issue and pipe,
                 -2-pipe for a full queue
     counts      (2, n_durations) executions outside the window and in it
-    at_window   (cores, 2) steady trips left at the window's end, and trips of one window
+    at_window   (cores, 2) steady trips left at the window's end (before windows are left out), and trips of one window
     blocked     (cores) operation at which a core hangs, -1 when it is done
     over        (tracks, 2) first tile written too early (-1 none), most tiles in flight
     flight      (channels) most signals that may be outstanding
@@ -112,75 +119,81 @@ def trace(
     over[:, 0] = -1
     flight[:] = 0
     at_window[:] = 0
+    left_now = np.zeros(n_cores, np.int64)
     issue = st[0]
     wait_cost = st[1]
 
     # registers: 0 is time zero and never freed
-    vc = np.zeros((n_regs, n_clock), np.int64)
-    refs = np.zeros((n_regs, 1), np.int64)
-    free = np.zeros((n_regs, 1), np.int64)
+    for q in range(n_clock):
+        vc[0, q] = 0
+    refs = np.zeros(n_regs, np.int64)
+    free = np.zeros(n_regs, np.int64)
     n_free = 0
     for r in range(n_regs - 1, 0, -1):
-        free[n_free, 0] = r
+        free[n_free] = r
         n_free += 1
     used = 0
 
     pc = starts.copy()
-    done = np.zeros((n_cores, 1), np.int64)
-    s_at = np.zeros((n_cores, 1), np.int64)  # register of the scalar process
-    s_add = np.zeros((n_cores, 1), np.int64)  # constant on top of it
-    s_seq = np.zeros((n_cores, 1), np.int64)  # waits done
-    p_at = np.zeros((n_pipes, 1), np.int64)
-    p_lat = np.zeros((n_pipes, 1), np.int64) - 1
-    p_seq = np.zeros((n_pipes, 1), np.int64)
+    done = np.zeros(n_cores, np.int64)
+    s_at = np.zeros(n_cores, np.int64)  # register of the scalar process
+    s_add = np.zeros(n_cores, np.int64)  # constant on top of it
+    s_seq = np.zeros(n_cores, np.int64)  # waits done
+    p_at = np.zeros(n_pipes, np.int64)
+    p_lat = np.zeros(n_pipes, np.int64) - 1
+    p_seq = np.zeros(n_pipes, np.int64)
     hist = np.zeros((n_pipes, queue_depth), np.int64)  # registers of the last instructions of a pipe
     hist_dur = np.zeros((n_pipes, queue_depth), np.int64) - 1
-    loop_left = np.zeros((ops.shape[0], 1), np.int64)
-    head = np.zeros((n_chan, 1), np.int64)
-    tail = np.zeros((n_chan, 1), np.int64)
+    loop_left = np.zeros(ops.shape[0], np.int64)
+    head = np.zeros(n_chan, np.int64)
+    tail = np.zeros(n_chan, np.int64)
     tok = np.zeros((n_chan, cap), np.int64)
-    tok_lat = np.zeros((n_chan, cap), np.int64) - 1
+    tok_lat = np.empty((n_chan, cap), np.int64)
     pop_seq = np.empty((n_chan, cap), np.int64)
-    known = np.zeros((n_chan, 1), np.int64)
-    n_count = np.zeros((n_ends, 1), np.int64)
-    written = np.zeros((n_ends, 1), np.int64)
+    known = np.zeros(n_chan, np.int64)
+    n_count = np.zeros(n_ends, np.int64)
+    written = np.zeros(n_ends, np.int64)
     read_clock = np.empty((n_ends, cap), np.int64)
     read_seq = np.empty((n_ends, cap), np.int64)
     seen = np.zeros((n_ends, n_ends), np.int64)  # tiles known to be read, by writer and reader
-    cur_vc = np.zeros((n_clock, 1), np.int64)
-    in_flight_instr = np.zeros((n_cores, 1), np.int64)  # a blocked instruction keeps its begin
+    cur_vc = np.zeros(n_clock, np.int64)
+    in_flight_instr = np.zeros(n_cores, np.int64)  # a blocked instruction keeps its begin
     for ch in range(n_chan):
         if chan[ch, 2] >= 0:
-            tail[ch, 0] = st[chan[ch, 2]]
-            if tail[ch, 0] > cap:
+            tail[ch] = st[chan[ch, 2]]
+            if tail[ch] > cap:
                 info[I_STATUS] = FULL
                 return
-            if chan[ch, 3] == 1 and tail[ch, 0] > flight[ch]:
-                flight[ch] = tail[ch, 0]
+            for j in range(tail[ch]):
+                tok_lat[ch, j] = -1
+            if chan[ch, 3] == 1 and tail[ch] > flight[ch]:
+                flight[ch] = tail[ch]
 
-    # snapshots of rounds
-    max_live = n_regs
-    width = 3 * n_cores + ops.shape[0] + n_chan + 2 * n_pipes + 2 * n_ends + 1
-    snap_width = width + 2 * n_chan * 8 + 2 * n_pipes * queue_depth + 64
-    snaps = np.empty((MAX_ROUNDS, snap_width), np.int64)
-    snap_len = np.zeros((MAX_ROUNDS, 1), np.int64)
-    snap_op = np.zeros((MAX_ROUNDS, 1), np.int64)
-    snap_counts = np.empty((MAX_ROUNDS, n_durations), np.int64)
-    snap_left = np.empty((MAX_ROUNDS, n_cores), np.int64)
-    snap_regs = np.empty((MAX_ROUNDS, max_live), np.int64)
-    snap_live = np.zeros((MAX_ROUNDS, 1), np.int64)
-    snap_add = np.empty((MAX_ROUNDS, n_cores), np.int64)
-    canon = np.zeros((n_regs, 1), np.int64)
-    n_snaps = 0
-    search = True
-    steady_op = np.zeros((n_cores, 1), np.int64) - 1
+    steady_op = np.zeros(n_cores, np.int64) - 1
+    inner_loop = np.empty(ops.shape[0], np.int64)
+    n_loops = 0
+    for q in range(ops.shape[0]):
+        if ops[q, 0] == 1 and ops[q, 3] != 1:
+            inner_loop[n_loops] = q
+            n_loops += 1
     for c in range(n_cores):
         for q in range(starts[c], ops.shape[0]):
             if ops[q, 0] == 0:
                 break
             if ops[q, 0] == 1 and ops[q, 3] == 1:
-                steady_op[c, 0] = q
-    line = np.zeros((snap_width, 1), np.int64)
+                steady_op[c] = q
+    # snapshots of rounds
+    snap_width = snaps.shape[1]
+    snap_len = np.zeros(MAX_ROUNDS, np.int64)
+    snap_op = np.zeros(MAX_ROUNDS, np.int64)
+    snap_counts = np.empty((MAX_ROUNDS, n_durations), np.int64)
+    snap_left = np.empty((MAX_ROUNDS, n_cores), np.int64)
+    snap_live = np.zeros(MAX_ROUNDS, np.int64)
+    snap_add = np.empty((MAX_ROUNDS, n_cores), np.int64)
+    canon = np.zeros(n_regs, np.int64)
+    n_snaps = 0
+    search = True
+    line = np.zeros(snap_width, np.int64)
 
     n_op = 0
     n_src = 0
@@ -195,27 +208,27 @@ def trace(
             steady_all = True
             any_running = False
             for c in range(n_cores):
-                if done[c, 0] == 0:
+                if done[c] == 0:
                     any_running = True
-                    q = steady_op[c, 0]
+                    q = steady_op[c]
                     if q >= 0 and q < pc[c] and pc[c] < ops[q, 2]:
-                        at_window[c, 0] = loop_left[q, 0]
+                        left_now[c] = loop_left[q]
                     else:
                         steady_all = False
             if steady_all and any_running:
                 for c in range(n_cores):
-                    if done[c, 0] == 0 and s_at[c, 0] == 0:
+                    if done[c] == 0 and s_at[c] == 0:
                         if n_op >= max_ops or n_src >= max_src or n_free == 0:
                             info[I_STATUS] = FULL
                             return
                         n_free -= 1
-                        r = free[n_free, 0]
+                        r = free[n_free]
                         used = max(used, r)
-                        refs[r, 0] = 1
+                        refs[r] = 1
                         for q in range(n_clock):
                             vc[r, q] = 0
                         s_reg[n_src] = 0
-                        s_off[n_src] = s_add[c, 0]
+                        s_off[n_src] = s_add[c]
                         s_col[n_src] = -1
                         s_chan[n_src] = -1
                         n_src += 1
@@ -225,101 +238,100 @@ def trace(
                         o_pc[n_op] = -1
                         n_op += 1
                         o_ptr[n_op] = n_src
-                        s_at[c, 0] = r
-                        s_add[c, 0] = 0
+                        s_at[c] = r
+                        s_add[c] = 0
                 # write the state down with registers by first appearance
                 k = 0
                 live = 0
                 canon[:] = 0
                 fits = True
                 for c in range(n_cores):
-                    line[k, 0] = pc[c]
-                    line[k + 1, 0] = done[c, 0]
+                    line[k] = pc[c]
+                    line[k + 1] = done[c]
                     k += 2
-                    r = s_at[c, 0]
-                    if r > 0 and canon[r, 0] == 0:
+                    r = s_at[c]
+                    if r > 0 and canon[r] == 0:
                         live += 1
-                        canon[r, 0] = live
+                        canon[r] = live
                         snap_regs[n_snaps, live - 1] = r
-                    line[k, 0] = canon[r, 0]
+                    line[k] = canon[r]
                     k += 1
-                for q in range(ops.shape[0]):
-                    if ops[q, 0] == 1 and ops[q, 3] != 1:
-                        line[k, 0] = loop_left[q, 0]
-                        k += 1
+                for q in range(n_loops):
+                    line[k] = loop_left[inner_loop[q]]
+                    k += 1
                 for p in range(n_pipes):
-                    r = p_at[p, 0]
-                    if r > 0 and canon[r, 0] == 0:
+                    r = p_at[p]
+                    if r > 0 and canon[r] == 0:
                         live += 1
-                        canon[r, 0] = live
+                        canon[r] = live
                         snap_regs[n_snaps, live - 1] = r
-                    line[k, 0] = canon[r, 0]
-                    line[k + 1, 0] = p_lat[p, 0]
+                    line[k] = canon[r]
+                    line[k + 1] = p_lat[p]
                     k += 2
                 for e in range(n_ends):
                     if ends[e, 3] == ends[e, 4]:
                         continue  # a ring has no flags: its index decides no wait
                     per = st[ends[e, 4]]
-                    line[k, 0] = 1 if n_count[e, 0] >= st[ends[e, 5]] else 0
-                    line[k + 1, 0] = n_count[e, 0] % per if per > 0 else 0
+                    line[k] = 1 if n_count[e] >= st[ends[e, 5]] else 0
+                    line[k + 1] = n_count[e] % per if per > 0 else 0
                     k += 2
                 for ch in range(n_chan):
-                    n_tok = tail[ch, 0] - head[ch, 0]
-                    line[k, 0] = n_tok
+                    n_tok = tail[ch] - head[ch]
+                    line[k] = n_tok
                     k += 1
                     if k + 2 * n_tok + 2 * n_pipes * queue_depth >= snap_width:
                         fits = False
                         break
                     for j in range(n_tok):
-                        slot = (head[ch, 0] + j) & mask
+                        slot = (head[ch] + j) & mask
                         r = tok[ch, slot]
-                        if r > 0 and canon[r, 0] == 0:
+                        if r > 0 and canon[r] == 0:
                             live += 1
-                            canon[r, 0] = live
+                            canon[r] = live
                             snap_regs[n_snaps, live - 1] = r
-                        line[k, 0] = canon[r, 0]
-                        line[k + 1, 0] = tok_lat[ch, slot]
+                        line[k] = canon[r]
+                        line[k + 1] = tok_lat[ch, slot]
                         k += 2
                 if fits:
                     for p in range(n_pipes):
                         if queue_pipe[p] == 1:
-                            n_hist = min(p_seq[p, 0], queue_depth)
+                            n_hist = min(p_seq[p], queue_depth)
                             for j in range(n_hist):
-                                slot = (p_seq[p, 0] - n_hist + j) % queue_depth
+                                slot = (p_seq[p] - n_hist + j) % queue_depth
                                 r = hist[p, slot]
-                                if r > 0 and canon[r, 0] == 0:
+                                if r > 0 and canon[r] == 0:
                                     live += 1
-                                    canon[r, 0] = live
+                                    canon[r] = live
                                     snap_regs[n_snaps, live - 1] = r
-                                line[k, 0] = canon[r, 0]
-                                line[k + 1, 0] = hist_dur[p, slot]
+                                line[k] = canon[r]
+                                line[k + 1] = hist_dur[p, slot]
                                 k += 2
                 if not fits:
                     search = False
                 else:
                     found = -1
                     for z in range(n_snaps - 1, -1, -1):
-                        if snap_len[z, 0] != k:
+                        if snap_len[z] != k:
                             continue
                         same = True
                         for q in range(k):
-                            if snaps[z, q] != line[q, 0]:
+                            if snaps[z, q] != line[q]:
                                 same = False
                                 break
                         if same:
                             moved = False
                             for c in range(n_cores):
-                                if done[c, 0] == 0:
-                                    if snap_left[z, c] < at_window[c, 0]:
+                                if done[c] == 0:
+                                    if snap_left[z, c] < left_now[c]:
                                         same = False
-                                    if snap_left[z, c] > at_window[c, 0]:
+                                    if snap_left[z, c] > left_now[c]:
                                         moved = True
                             if same and moved:
                                 found = z
                                 break
                     if found >= 0:
                         z = found
-                        info[I_WINDOW_START] = snap_op[z, 0]
+                        info[I_WINDOW_START] = snap_op[z]
                         info[I_WINDOW_END] = n_op
                         info[I_STATE] = live
                         for j in range(live):
@@ -327,30 +339,36 @@ def trace(
                             out_regs[j] = snap_regs[n_snaps, j]
                             adjust[j] = 0
                         for c in range(n_cores):
-                            if s_at[c, 0] > 0:
-                                adjust[canon[s_at[c, 0], 0] - 1] = s_add[c, 0] - snap_add[z, c]
+                            if s_at[c] > 0:
+                                adjust[canon[s_at[c]] - 1] = s_add[c] - snap_add[z, c]
                             at_window[c, 1] = 0
-                            if done[c, 0] == 0:
-                                at_window[c, 1] = snap_left[z, c] - at_window[c, 0]
+                            if done[c] == 0:
+                                at_window[c, 1] = snap_left[z, c] - left_now[c]
+                                at_window[c, 0] = left_now[c]
                         for q in range(n_durations):
                             counts[1, q] = counts[0, q] - snap_counts[z, q]
                         search = False
-                        if stop_at_window:
-                            info[I_OPS] = n_op
-                            info[I_SOURCES] = n_src
-                            info[I_REGISTERS] = used + 1
-                            return
+                        if skip:
+                            # leave out whole windows, at least one trip of every loop stays
+                            more = np.int64(2**62)
+                            for c in range(n_cores):
+                                if at_window[c, 1] > 0:
+                                    more = min(more, (at_window[c, 0] - 1) // at_window[c, 1])
+                            info[I_SKIPPED] = more
+                            for c in range(n_cores):
+                                if done[c] == 0:
+                                    loop_left[steady_op[c]] -= more * at_window[c, 1]
                     else:
                         for q in range(k):
-                            snaps[n_snaps, q] = line[q, 0]
-                        snap_len[n_snaps, 0] = k
-                        snap_op[n_snaps, 0] = n_op
-                        snap_live[n_snaps, 0] = live
+                            snaps[n_snaps, q] = line[q]
+                        snap_len[n_snaps] = k
+                        snap_op[n_snaps] = n_op
+                        snap_live[n_snaps] = live
                         for q in range(n_durations):
                             snap_counts[n_snaps, q] = counts[0, q]
                         for c in range(n_cores):
-                            snap_left[n_snaps, c] = at_window[c, 0]
-                            snap_add[n_snaps, c] = s_add[c, 0]
+                            snap_left[n_snaps, c] = left_now[c]
+                            snap_add[n_snaps, c] = s_add[c]
                         n_snaps += 1
                         if n_snaps >= MAX_ROUNDS - 1:
                             search = False
@@ -359,7 +377,7 @@ def trace(
         progress = False
         all_done = True
         for core in range(n_cores):
-            if done[core, 0] == 1:
+            if done[core] == 1:
                 continue
             while True:
                 i = pc[core]
@@ -367,18 +385,18 @@ def trace(
                 a = ops[i, 1]
                 b = ops[i, 2]
                 if op == 0:  # HALT
-                    done[core, 0] = 1
+                    done[core] = 1
                     progress = True
                     break
                 if op == 1:  # LOOP
-                    loop_left[i, 0] = st[a]
+                    loop_left[i] = st[a]
                     pc[core] = i + 1 if st[a] > 0 else b
                     progress = True
                     continue
                 if op == 2:  # NEXT
-                    loop_left[a, 0] -= 1
+                    loop_left[a] -= 1
                     progress = True
-                    if loop_left[a, 0] > 0:
+                    if loop_left[a] > 0:
                         pc[core] = a + 1
                         if ops[a, 3] == 1:
                             break  # one steady trip a turn
@@ -392,18 +410,18 @@ def trace(
                         info[I_STATUS] = FULL
                         return
                     # room in the queue: the instruction queue_depth places earlier has started
-                    if not signal and p_seq[pipe, 0] >= queue_depth:
-                        slot = p_seq[pipe, 0] % queue_depth
-                        r0 = s_at[core, 0]
+                    if not signal and p_seq[pipe] >= queue_depth:
+                        slot = p_seq[pipe] % queue_depth
+                        r0 = s_at[core]
                         if queue_pipe[pipe] == 1:
                             n_free -= 1
-                            r = free[n_free, 0]
+                            r = free[n_free]
                             used = max(used, r)
-                            refs[r, 0] = 1
+                            refs[r] = 1
                             for q in range(n_clock):
                                 vc[r, q] = vc[r0, q]
                             s_reg[n_src] = r0
-                            s_off[n_src] = s_add[core, 0]
+                            s_off[n_src] = s_add[core]
                             s_col[n_src] = -1
                             s_chan[n_src] = -1
                             n_src += 1
@@ -419,39 +437,39 @@ def trace(
                             n_op += 1
                             o_ptr[n_op] = n_src
                             if r0 > 0:
-                                refs[r0, 0] -= 1
-                                if refs[r0, 0] == 0:
-                                    free[n_free, 0] = r0
+                                refs[r0] -= 1
+                                if refs[r0] == 0:
+                                    free[n_free] = r0
                                     n_free += 1
-                            s_at[core, 0] = r
-                            s_add[core, 0] = 0
-                        elif vc[r0, pipe] < p_seq[pipe, 0] - queue_depth + 1:
-                            info[I_QUEUE] = 1
+                            s_at[core] = r
+                            s_add[core] = 0
+                        elif vc[r0, pipe] < p_seq[pipe] - queue_depth + 1:
+                            info[I_QUEUE] |= 1 << pipe
                     # sources: issue, pipe
-                    r0 = s_at[core, 0]
+                    r0 = s_at[core]
                     s_reg[n_src] = r0
-                    s_off[n_src] = s_add[core, 0] + issue
+                    s_off[n_src] = s_add[core] + issue
                     s_col[n_src] = -1
                     s_chan[n_src] = -1
                     n_src += 1
-                    r1 = p_at[pipe, 0]
+                    r1 = p_at[pipe]
                     if r1 > 0:
                         s_reg[n_src] = r1
                         s_off[n_src] = 0
-                        s_col[n_src] = p_lat[pipe, 0] if signal else -1
+                        s_col[n_src] = p_lat[pipe] if signal else -1
                         s_chan[n_src] = -1
                         n_src += 1
                     for q in range(n_clock):
-                        cur_vc[q, 0] = max(vc[r0, q], vc[r1, q])
+                        cur_vc[q] = max(vc[r0, q], vc[r1, q])
                     pc[core] = i + 1
                     progress = True
                     continue
                 if op == 5:  # POP
-                    if tail[a, 0] == head[a, 0]:
+                    if tail[a] == head[a]:
                         break
-                    slot = head[a, 0] & mask
+                    slot = head[a] & mask
                     r = tok[a, slot]
-                    head[a, 0] += 1
+                    head[a] += 1
                     if r > 0:
                         s_reg[n_src] = r
                         s_off[n_src] = 0
@@ -459,23 +477,23 @@ def trace(
                         s_chan[n_src] = a
                         n_src += 1
                         for q in range(n_clock):
-                            cur_vc[q, 0] = max(cur_vc[q, 0], vc[r, q])
-                        refs[r, 0] -= 1
-                        if refs[r, 0] == 0:
-                            free[n_free, 0] = r
+                            cur_vc[q] = max(cur_vc[q], vc[r, q])
+                        refs[r] -= 1
+                        if refs[r] == 0:
+                            free[n_free] = r
                             n_free += 1
                     pc[core] = i + 1
                     progress = True
                     continue
                 if op == 6:  # WRITE track a, endpoint b
-                    tile = n_count[b, 0] - 1
+                    tile = n_count[b] - 1
                     slots = st[ends[b, 3]]
-                    written[b, 0] = max(written[b, 0], tile + 1)
+                    written[b] = max(written[b], tile + 1)
                     for e in range(n_ends):
                         if ends[e, 0] == a and ends[e, 2] == 0:
                             while (
-                                seen[b, e] < n_count[e, 0]
-                                and cur_vc[read_clock[e, seen[b, e] & mask], 0]
+                                seen[b, e] < n_count[e]
+                                and cur_vc[read_clock[e, seen[b, e] & mask]]
                                 >= read_seq[e, seen[b, e] & mask]
                             ):
                                 seen[b, e] += 1
@@ -486,78 +504,78 @@ def trace(
                     pc[core] = i + 1
                     continue
                 if op == 7:  # READ track a, endpoint b
-                    tile = n_count[b, 0] - 1
+                    tile = n_count[b] - 1
                     slots = st[ends[b, 3]]
                     read_clock[b, tile & mask] = pipe
-                    read_seq[b, tile & mask] = p_seq[pipe, 0] + 1
+                    read_seq[b, tile & mask] = p_seq[pipe] + 1
                     for e in range(n_ends):
                         if ends[e, 0] == a and ends[e, 2] == 1:
-                            if written[e, 0] > tile + slots:
-                                over[a, 1] = max(over[a, 1], written[e, 0] - tile)
+                            if written[e] > tile + slots:
+                                over[a, 1] = max(over[a, 1], written[e] - tile)
                                 if over[a, 0] < 0 or tile + slots < over[a, 0]:
                                     over[a, 0] = tile + slots
                     pc[core] = i + 1
                     continue
                 if op == 8:  # EXEC duration a, issues b, latency
                     n_free -= 1
-                    r = free[n_free, 0]
+                    r = free[n_free]
                     used = max(used, r)
-                    refs[r, 0] = 0
+                    refs[r] = 0
                     for q in range(n_clock):
-                        vc[r, q] = cur_vc[q, 0]
+                        vc[r, q] = cur_vc[q]
                     o_dst[n_op] = r
                     o_dur[n_op] = a
                     o_kind[n_op] = pipe
                     o_pc[n_op] = i
                     n_op += 1
                     o_ptr[n_op] = n_src
-                    s_add[core, 0] += b * issue
+                    s_add[core] += b * issue
                     if a >= 0:
                         counts[0, a] += 1
                     if not signal:
                         if queue_pipe[pipe] == 1:
-                            slot = p_seq[pipe, 0] % queue_depth
-                            if p_seq[pipe, 0] >= queue_depth:
+                            slot = p_seq[pipe] % queue_depth
+                            if p_seq[pipe] >= queue_depth:
                                 r1 = hist[pipe, slot]
-                                refs[r1, 0] -= 1
-                                if refs[r1, 0] == 0:
-                                    free[n_free, 0] = r1
+                                refs[r1] -= 1
+                                if refs[r1] == 0:
+                                    free[n_free] = r1
                                     n_free += 1
                             hist[pipe, slot] = r
                             hist_dur[pipe, slot] = a
-                            refs[r, 0] += 1
-                        p_seq[pipe, 0] += 1
-                        vc[r, pipe] = p_seq[pipe, 0]
-                        r1 = p_at[pipe, 0]
+                            refs[r] += 1
+                        p_seq[pipe] += 1
+                        vc[r, pipe] = p_seq[pipe]
+                        r1 = p_at[pipe]
                         if r1 > 0:
-                            refs[r1, 0] -= 1
-                            if refs[r1, 0] == 0:
-                                free[n_free, 0] = r1
+                            refs[r1] -= 1
+                            if refs[r1] == 0:
+                                free[n_free] = r1
                                 n_free += 1
-                        p_at[pipe, 0] = r
-                        p_lat[pipe, 0] = ops[i, 3]
-                        refs[r, 0] += 1
+                        p_at[pipe] = r
+                        p_lat[pipe] = ops[i, 3]
+                        refs[r] += 1
                     pc[core] = i + 1
                     # a signal's value is held by the tokens that follow
-                    in_flight_instr[core, 0] = r
+                    in_flight_instr[core] = r
                     continue
                 if op == 9:  # PUSH channel a, latency b
-                    r = in_flight_instr[core, 0]
-                    if tail[a, 0] - head[a, 0] >= cap:
+                    r = in_flight_instr[core]
+                    if tail[a] - head[a] >= cap:
                         info[I_STATUS] = FULL
                         return
-                    slot = tail[a, 0] & mask
+                    slot = tail[a] & mask
                     tok[a, slot] = r
                     tok_lat[a, slot] = b
-                    tail[a, 0] += 1
-                    refs[r, 0] += 1
+                    tail[a] += 1
+                    refs[r] += 1
                     if chan[a, 3] == 1:
                         other = n_pipes + chan[a, 1]
                         while (
-                            known[a, 0] < head[a, 0] and pop_seq[a, known[a, 0] & mask] <= vc[r, other]
+                            known[a] < head[a] and pop_seq[a, known[a] & mask] <= vc[r, other]
                         ):
-                            known[a, 0] += 1
-                        flight[a] = max(flight[a], tail[a, 0] - known[a, 0])
+                            known[a] += 1
+                        flight[a] = max(flight[a], tail[a] - known[a])
                     pc[core] = i + 1
                     continue
                 if op == 10 or op == 14:  # SWAIT, DRAIN
@@ -567,41 +585,41 @@ def trace(
                         per = st[ends[a, 4]]
                         pending = per
                         if ops[i, 4] == 0:
-                            pending = (n_count[a, 0] // per if per > 0 else 0) - head[ch0, 0]
+                            pending = (n_count[a] // per if per > 0 else 0) - head[ch0]
                         else:
                             # SyncPeriod waits in all: loop_left counts those done
-                            pending = per - loop_left[i, 0]
+                            pending = per - loop_left[i]
                         if pending <= 0:
                             pc[core] = i + 1
                             continue
-                    if tail[ch0, 0] == head[ch0, 0]:
+                    if tail[ch0] == head[ch0]:
                         break
-                    if ch1 >= 0 and tail[ch1, 0] == head[ch1, 0]:
+                    if ch1 >= 0 and tail[ch1] == head[ch1]:
                         break
                     if n_src + 8 >= max_src or n_op + 2 >= max_ops or n_free < 2:
                         info[I_STATUS] = FULL
                         return
                     n_free -= 1
-                    r = free[n_free, 0]
+                    r = free[n_free]
                     used = max(used, r)
-                    refs[r, 0] = 1
-                    r0 = s_at[core, 0]
+                    refs[r] = 1
+                    r0 = s_at[core]
                     for q in range(n_clock):
                         vc[r, q] = vc[r0, q]
                     s_reg[n_src] = r0
-                    s_off[n_src] = s_add[core, 0]
+                    s_off[n_src] = s_add[core]
                     s_col[n_src] = -1
                     s_chan[n_src] = -1
                     n_src += 1
-                    s_seq[core, 0] += 1
+                    s_seq[core] += 1
                     for half in range(2):
                         ch = ch0 if half == 0 else ch1
                         if ch < 0:
                             continue
-                        slot = head[ch, 0] & mask
+                        slot = head[ch] & mask
                         r1 = tok[ch, slot]
-                        pop_seq[ch, slot] = s_seq[core, 0]
-                        head[ch, 0] += 1
+                        pop_seq[ch, slot] = s_seq[core]
+                        head[ch] += 1
                         if r1 > 0:
                             s_reg[n_src] = r1
                             s_off[n_src] = 0
@@ -610,15 +628,15 @@ def trace(
                             n_src += 1
                             for q in range(n_clock):
                                 vc[r, q] = max(vc[r, q], vc[r1, q])
-                            refs[r1, 0] -= 1
-                            if refs[r1, 0] == 0:
-                                free[n_free, 0] = r1
+                            refs[r1] -= 1
+                            if refs[r1] == 0:
+                                free[n_free] = r1
                                 n_free += 1
-                    vc[r, n_pipes + core] = s_seq[core, 0]
+                    vc[r, n_pipes + core] = s_seq[core]
                     if r0 > 0:
-                        refs[r0, 0] -= 1
-                        if refs[r0, 0] == 0:
-                            free[n_free, 0] = r0
+                        refs[r0] -= 1
+                        if refs[r0] == 0:
+                            free[n_free] = r0
                             n_free += 1
                     o_dst[n_op] = r
                     o_dur[n_op] = -1
@@ -626,17 +644,17 @@ def trace(
                     o_pc[n_op] = i
                     n_op += 1
                     o_ptr[n_op] = n_src
-                    s_at[core, 0] = r
-                    s_add[core, 0] = wait_cost
+                    s_at[core] = r
+                    s_add[core] = wait_cost
                     progress = True
                     if op == 14:
-                        loop_left[i, 0] += 1
+                        loop_left[i] += 1
                     else:
                         pc[core] = i + 1
                     continue
                 if op == 11:  # IFWAIT endpoint a
                     per = st[ends[a, 4]]
-                    tile = n_count[a, 0]
+                    tile = n_count[a]
                     if tile >= st[ends[a, 5]] and per > 0 and tile % per == 0:
                         pc[core] = i + 1
                     else:
@@ -644,19 +662,19 @@ def trace(
                     continue
                 if op == 12:  # IFNOTIFY endpoint a
                     per = st[ends[a, 4]]
-                    if per > 0 and n_count[a, 0] % per == 0:
+                    if per > 0 and n_count[a] % per == 0:
                         pc[core] = i + 1
                     else:
                         pc[core] = b
                     continue
                 # ADVANCE endpoint a
-                tile = n_count[a, 0]
+                tile = n_count[a]
                 if ends[a, 2] == 0:
                     read_clock[a, tile & mask] = n_pipes + core
-                    read_seq[a, tile & mask] = s_seq[core, 0]
-                n_count[a, 0] = tile + 1
+                    read_seq[a, tile & mask] = s_seq[core]
+                n_count[a] = tile + 1
                 pc[core] = i + 1
-            if done[core, 0] == 0:
+            if done[core] == 0:
                 all_done = False
         if all_done:
             break
@@ -665,31 +683,31 @@ def trace(
             break
 
     for c in range(n_cores):
-        blocked[c] = -1 if done[c, 0] == 1 else pc[c]
+        blocked[c] = -1 if done[c] == 1 else pc[c]
     for e in range(n_ends):
-        end_count[e] = n_count[e, 0]
+        end_count[e] = n_count[e]
     for ch in range(n_chan):
         if chan[ch, 3] == 1:
-            info[I_LEFT] += tail[ch, 0] - head[ch, 0]
+            info[I_LEFT] += tail[ch] - head[ch]
     # the end of the run: the last of everything
     if n_src + 4 * (n_pipes + n_cores) >= max_src or n_op + 1 >= max_ops or n_free < 1:
         info[I_STATUS] = FULL
         return
     for c in range(n_cores):
-        s_reg[n_src] = s_at[c, 0]
-        s_off[n_src] = s_add[c, 0]
+        s_reg[n_src] = s_at[c]
+        s_off[n_src] = s_add[c]
         s_col[n_src] = -1
         s_chan[n_src] = -1
         n_src += 1
     for p in range(n_pipes):
-        if p_at[p, 0] > 0:
-            s_reg[n_src] = p_at[p, 0]
+        if p_at[p] > 0:
+            s_reg[n_src] = p_at[p]
             s_off[n_src] = 0
-            s_col[n_src] = p_lat[p, 0]
+            s_col[n_src] = p_lat[p]
             s_chan[n_src] = -1
             n_src += 1
     n_free -= 1
-    r = free[n_free, 0]
+    r = free[n_free]
     used = max(used, r)
     o_dst[n_op] = r
     o_dur[n_op] = -1

