@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from cost_models import scalar
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
 from pto_tune.executor import lanes as k
+from pto_tune.executor.jit import call
 from pto_tune.executor.trace import FULL, I_ROUNDS, I_SIZE, I_STATUS, I_WINDOW_END, I_WINDOW_START
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
@@ -205,6 +206,10 @@ def _run_lanes(
     masked = rows.copy()
     masked[:, steady[steady >= 0]] = 0
     head, family = group_rows(masked)
+    # neighbouring families are alike, which saves the tracer second runs
+    rank = np.lexsort(masked[head].T[::-1])
+    head = head[rank]
+    family = np.argsort(rank)[family]
     trips = np.where(steady >= 0, rows[:, np.maximum(steady, 0)], 0)
     # families in order, the variant with the most trips first: the others differ from it by whole windows
     by_family = np.lexsort((-trips.sum(axis=1), family))
@@ -252,7 +257,8 @@ def _run_lanes(
         while True:
             found.windows[a:b] = 0
             found.info[a:b] = 0
-            full = k.evaluate_families(
+            full = call(
+                k.evaluate_families,
                 code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table, len(code.tracks),
                 steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
                 first_lane[a : b + 1] - first_lane[a], queue_depth, code.rule_set.counter_max,

@@ -10,14 +10,17 @@ from __future__ import annotations
 import hashlib
 import os
 import tempfile
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, TypeVar
 
+_compiling = threading.Lock()
+
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KERNEL_MODULES = ("jit.py", "trace.py", "lanes.py", "detail.py")
+_KERNEL_MODULES = ("jit.py", "clocks.py", "trace.py", "lanes.py", "detail.py")
 
 
 def jit_enabled() -> bool:
@@ -42,6 +45,28 @@ def cache_folder() -> str | None:
     except OSError:
         return None
     return folder
+
+
+def call(function: Callable[..., Any], *args: Any) -> Any:
+    """Call a kernel, compiling it first where its argument types are new.
+
+    The kernels keep groups of lanes in scalar variables that only LLVM's superword vectoriser puts into vector
+    registers, which Numba leaves off by default; it is on for our compilation alone.
+    """
+    if not hasattr(function, "overloads"):
+        return function(*args)
+    import numba
+
+    signature = tuple(numba.typeof(a) for a in args)
+    if signature not in function.overloads:
+        with _compiling:
+            before = numba.config.SLP_VECTORIZE
+            numba.config.SLP_VECTORIZE = 1
+            try:
+                function.compile(signature)  # type: ignore[attr-defined]
+            finally:
+                numba.config.SLP_VECTORIZE = before
+    return function(*args)
 
 
 def kernel(function: F) -> F:

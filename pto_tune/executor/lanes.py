@@ -24,12 +24,15 @@ from __future__ import annotations
 
 import numpy as np
 
+from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
 from pto_tune.executor.trace import (
     FULL,
     I_FINAL,
     I_OPS,
     I_QUEUE,
+    I_RUNS,
+    I_NEEDED,
     I_SKIPPED,
     I_STATE,
     I_STATUS,
@@ -43,6 +46,9 @@ from pto_tune.executor.trace import (
 LANES = 32
 """Lanes of a block: registers of a block stay in the second-level cache."""
 
+GROUP = 8
+"""Lanes that are held in vector registers together."""
+
 MAX_PERIOD = 12
 """Most windows after which a state is looked for to move by the same amounts again."""
 
@@ -54,46 +60,55 @@ TOLERANCE = 0.005
 
 
 @kernel
-def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n):
+def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n):
+    """Run operations lo:hi on n lanes. Lanes go in groups of GROUP whose values stay in vector registers: the names
+    a..h are one group. Rows `zero` and above of `dur`: zeros, and the negated rows."""
+    zero = dur.shape[0] // 2
     for i in range(lo, hi):
-        a = o_ptr[i]
-        r = s_reg[a]
-        off = s_off[a]
-        col = s_col[a]
-        if col == -1:
-            for x in range(n):
-                acc[x] = regs[r, x] + off
-        elif col >= 0:
-            for x in range(n):
-                acc[x] = regs[r, x] + off + dur[col, x]
-        else:
-            for x in range(n):
-                acc[x] = regs[r, x] + off - dur[-2 - col, x]
-        for b in range(a + 1, o_ptr[i + 1]):
-            r = s_reg[b]
-            off = s_off[b]
-            col = s_col[b]
-            if col == -1:
-                for x in range(n):
-                    acc[x] = max(acc[x], regs[r, x] + off)
-            elif col >= 0:
-                for x in range(n):
-                    acc[x] = max(acc[x], regs[r, x] + off + dur[col, x])
-            else:
-                for x in range(n):
-                    acc[x] = max(acc[x], regs[r, x] + off - dur[-2 - col, x])
-        d = o_dst[i]
+        first = o_ptr[i]
+        last = o_ptr[i + 1]
+        to = regs[o_dst[i]]
         col = o_dur[i]
-        if col >= 0:
-            for x in range(n):
-                regs[d, x] = acc[x] + dur[col, x]
-        else:
-            for x in range(n):
-                regs[d, x] = acc[x]
+        add = dur[col] if col >= 0 else dur[zero]
+        for x in range(0, n, GROUP):
+            s = first
+            r = regs[s_reg[s]]
+            off = s_off[s]
+            col = s_col[s]
+            t = dur[zero if col == -1 else (col if col >= 0 else zero - 1 - col)]
+            a = r[x] + off + t[x]
+            b = r[x + 1] + off + t[x + 1]
+            c = r[x + 2] + off + t[x + 2]
+            d = r[x + 3] + off + t[x + 3]
+            e = r[x + 4] + off + t[x + 4]
+            f = r[x + 5] + off + t[x + 5]
+            g = r[x + 6] + off + t[x + 6]
+            h = r[x + 7] + off + t[x + 7]
+            for s in range(first + 1, last):
+                r = regs[s_reg[s]]
+                off = s_off[s]
+                col = s_col[s]
+                t = dur[zero if col == -1 else (col if col >= 0 else zero - 1 - col)]
+                a = max(a, r[x] + off + t[x])
+                b = max(b, r[x + 1] + off + t[x + 1])
+                c = max(c, r[x + 2] + off + t[x + 2])
+                d = max(d, r[x + 3] + off + t[x + 3])
+                e = max(e, r[x + 4] + off + t[x + 4])
+                f = max(f, r[x + 5] + off + t[x + 5])
+                g = max(g, r[x + 6] + off + t[x + 6])
+                h = max(h, r[x + 7] + off + t[x + 7])
+            to[x] = a + add[x]
+            to[x + 1] = b + add[x + 1]
+            to[x + 2] = c + add[x + 2]
+            to[x + 3] = d + add[x + 3]
+            to[x + 4] = e + add[x + 4]
+            to[x + 5] = f + add[x + 5]
+            to[x + 6] = g + add[x + 6]
+            to[x + 7] = h + add[x + 7]
 
 
 @kernel
-def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump):
+def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump):
     """Run the window `reps` times a lane. Returns how many windows were evaluated.
 
     Every lane goes its own way through the same evaluations: it either simulates the next window or tries a leap. A
@@ -139,7 +154,7 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
             r = in_regs[j]
             for x in range(n):
                 regs[r, x] = now[j, x]
-        _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
         steps += 1
         for j in range(ns):
             r = out_regs[j]
@@ -241,19 +256,19 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
 
 
 @kernel
-def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump, out):
+def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump, out):
     """One run of a schedule over n lanes: `out` gets the cycles. Returns windows evaluated."""
     steps = 0
     for x in range(n):
         regs[0, x] = 0
     if info[I_WINDOW_START] >= 0:
-        _span(0, info[I_WINDOW_START], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        _span(0, info[I_WINDOW_START], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
         steps = _windows(
-            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, acc, reps, n, jump
+            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump
         )
-        _span(info[I_WINDOW_END], info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        _span(info[I_WINDOW_END], info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
     else:
-        _span(0, info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, acc, n)
+        _span(0, info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
     f = info[I_FINAL]
     for x in range(n):
         out[x] = regs[f, x]
@@ -326,8 +341,7 @@ def evaluate_families(
     counts = np.empty((2, n_dur), np.int64)
     at_window = np.empty((starts.shape[0], 2), np.int64)
     regs = np.zeros((n_regs, LANES), np.int64)
-    acc = np.empty(LANES, np.int64)
-    block = np.empty((n_dur, LANES), np.int64)
+    block = np.zeros((2 * n_dur + 1, LANES), np.int64)  # durations, a row of zeros, negated durations
     out = np.empty(LANES, np.int64)
     # of a pair (lane, wave kind) that is stretched
     p_lane = np.empty(2 * LANES, np.int64)
@@ -346,10 +360,9 @@ def evaluate_families(
     st = np.empty(families.shape[1], np.int64)
     snaps = np.empty((MAX_ROUNDS, SNAPSHOT), np.int64)
     snap_regs = np.empty((MAX_ROUNDS, n_regs), np.int64)
-    vc = np.empty((n_regs, n_pipes + starts.shape[0]), np.int64)
+    vc = np.empty((n_regs, CLOCKS), np.int32)
 
     for i in range(families.shape[0]):
-        queue_pipe[:] = 0
         for v in range(first_variant[i], first_variant[i + 1]):
             if infos[v, I_OPS] != 0:
                 continue
@@ -358,7 +371,9 @@ def evaluate_families(
             for c in range(steady.shape[0]):
                 if steady[c] >= 0:
                     st[steady[c]] = variants[v, c]
+            runs = 0
             while True:
+                runs += 1
                 trace(
                     ops, starts, pipe_core, chan, ends, n_tracks, n_dur, st, queue_depth, counter_max, queue_pipe,
                     True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
@@ -366,12 +381,16 @@ def evaluate_families(
                 )  # fmt: skip
                 if infos[v, I_STATUS] == FULL:
                     return FULL
+                infos[v, I_RUNS] = runs
                 if infos[v, I_QUEUE] == 0:
                     break
                 for p in range(n_pipes):
                     if (infos[v, I_QUEUE] >> p) & 1:
                         queue_pipe[p] = 1
             info = infos[v]
+            # neighbours need much the same: start from what this one needed
+            for p in range(n_pipes):
+                queue_pipe[p] = (info[I_NEEDED] >> p) & 1
             # the lanes of this variant, and of those that differ by whole windows
             n_ids = 0
             for u in range(v, first_variant[i + 1]):
@@ -410,8 +429,9 @@ def evaluate_families(
                 for q in range(n_dur):
                     for x in range(n):
                         block[q, x] = dur[q, ids[l0 + x]]
+                        block[n_dur + 1 + q, x] = -block[q, x]
                 steps[v] += _run(
-                    info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                    info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block,
                     b_reps, n, jump, out,
                 )  # fmt: skip
                 n_pairs = 0
@@ -475,10 +495,11 @@ def evaluate_families(
                                     block[q, x] = np.int64(np.ceil(dur[q, lane] * s))
                                 else:
                                     block[q, x] = dur[q, lane]
+                            block[n_dur + 1 + q, x] = -block[q, x]
                         if open_ == 0:
                             break
                         steps[v] += _run(
-                            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block, acc,
+                            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block,
                             b_reps, m, jump, out,
                         )  # fmt: skip
                         for x in range(m):

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from pto_tune.executor.clocks import CLOCKS, join
 from pto_tune.executor.jit import kernel
 
 # status
@@ -39,7 +40,9 @@ I_QUEUE = 8  # bit of every pipe whose queue limit may matter and was not emitte
 I_FINAL = 9  # register of the end of the run
 I_ROUNDS = 10
 I_SKIPPED = 11  # windows left out
-I_SIZE = 12
+I_NEEDED = 12  # bit of every pipe whose queue limit may matter
+I_RUNS = 13  # times that the tracer ran
+I_SIZE = 14
 
 SNAPSHOT = 2048
 """Numbers that describe the state at the end of a round, at most."""
@@ -107,7 +110,6 @@ def trace(
     n_pipes = pipe_core.shape[0]
     n_chan = chan.shape[0]
     n_ends = ends.shape[0]
-    n_clock = n_pipes + n_cores
     max_ops = o_dst.shape[0]
     max_src = s_reg.shape[0]
     mask = cap - 1
@@ -124,7 +126,7 @@ def trace(
     wait_cost = st[1]
 
     # registers: 0 is time zero and never freed
-    for q in range(n_clock):
+    for q in range(CLOCKS):
         vc[0, q] = 0
     refs = np.zeros(n_regs, np.int64)
     free = np.zeros(n_regs, np.int64)
@@ -156,7 +158,7 @@ def trace(
     read_clock = np.empty((n_ends, cap), np.int64)
     read_seq = np.empty((n_ends, cap), np.int64)
     seen = np.zeros((n_ends, n_ends), np.int64)  # tiles known to be read, by writer and reader
-    cur_vc = np.zeros(n_clock, np.int64)
+    cur_vc = np.zeros(CLOCKS, np.int32)
     in_flight_instr = np.zeros(n_cores, np.int64)  # a blocked instruction keeps its begin
     for ch in range(n_chan):
         if chan[ch, 2] >= 0:
@@ -225,7 +227,7 @@ def trace(
                         r = free[n_free]
                         used = max(used, r)
                         refs[r] = 1
-                        for q in range(n_clock):
+                        for q in range(CLOCKS):
                             vc[r, q] = 0
                         s_reg[n_src] = 0
                         s_off[n_src] = s_add[c]
@@ -413,13 +415,16 @@ def trace(
                     if not signal and p_seq[pipe] >= queue_depth:
                         slot = p_seq[pipe] % queue_depth
                         r0 = s_at[core]
+                        if vc[r0, pipe] < p_seq[pipe] - queue_depth + 1:
+                            info[I_NEEDED] |= 1 << pipe
+                            if queue_pipe[pipe] == 0:
+                                info[I_QUEUE] |= 1 << pipe
                         if queue_pipe[pipe] == 1:
                             n_free -= 1
                             r = free[n_free]
                             used = max(used, r)
                             refs[r] = 1
-                            for q in range(n_clock):
-                                vc[r, q] = vc[r0, q]
+                            join(vc[r], vc[r0], vc[r0])
                             s_reg[n_src] = r0
                             s_off[n_src] = s_add[core]
                             s_col[n_src] = -1
@@ -443,8 +448,6 @@ def trace(
                                     n_free += 1
                             s_at[core] = r
                             s_add[core] = 0
-                        elif vc[r0, pipe] < p_seq[pipe] - queue_depth + 1:
-                            info[I_QUEUE] |= 1 << pipe
                     # sources: issue, pipe
                     r0 = s_at[core]
                     s_reg[n_src] = r0
@@ -459,8 +462,7 @@ def trace(
                         s_col[n_src] = p_lat[pipe] if signal else -1
                         s_chan[n_src] = -1
                         n_src += 1
-                    for q in range(n_clock):
-                        cur_vc[q] = max(vc[r0, q], vc[r1, q])
+                    join(cur_vc, vc[r0], vc[r1])
                     pc[core] = i + 1
                     progress = True
                     continue
@@ -476,8 +478,7 @@ def trace(
                         s_col[n_src] = tok_lat[a, slot]
                         s_chan[n_src] = a
                         n_src += 1
-                        for q in range(n_clock):
-                            cur_vc[q] = max(cur_vc[q], vc[r, q])
+                        join(cur_vc, cur_vc, vc[r])
                         refs[r] -= 1
                         if refs[r] == 0:
                             free[n_free] = r
@@ -521,8 +522,7 @@ def trace(
                     r = free[n_free]
                     used = max(used, r)
                     refs[r] = 0
-                    for q in range(n_clock):
-                        vc[r, q] = cur_vc[q]
+                    join(vc[r], cur_vc, cur_vc)
                     o_dst[n_op] = r
                     o_dur[n_op] = a
                     o_kind[n_op] = pipe
@@ -604,8 +604,7 @@ def trace(
                     used = max(used, r)
                     refs[r] = 1
                     r0 = s_at[core]
-                    for q in range(n_clock):
-                        vc[r, q] = vc[r0, q]
+                    join(vc[r], vc[r0], vc[r0])
                     s_reg[n_src] = r0
                     s_off[n_src] = s_add[core]
                     s_col[n_src] = -1
@@ -626,8 +625,7 @@ def trace(
                             s_col[n_src] = tok_lat[ch, slot]
                             s_chan[n_src] = ch
                             n_src += 1
-                            for q in range(n_clock):
-                                vc[r, q] = max(vc[r, q], vc[r1, q])
+                            join(vc[r], vc[r], vc[r1])
                             refs[r1] -= 1
                             if refs[r1] == 0:
                                 free[n_free] = r1

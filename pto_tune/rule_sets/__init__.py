@@ -54,6 +54,12 @@ class RuleSet:
     revisions: tuple[Revisions, ...]
     pto_isa: str | None = None
 
+    def derived_period(self, slot_num: int) -> int:
+        """SyncPeriod of a TPipe with this SlotNum."""
+        if self.period == "half":
+            return slot_num if slot_num <= 2 else slot_num // 2
+        return slot_num if self.period == "slot_num" else 1
+
 
 @cache
 def _families() -> dict[str, tuple[str, dict[str, RuleSet]]]:

@@ -245,9 +245,9 @@ def build() -> Workload:
         tunables=(
             Tunable("cube_s0", (32, 64, 128, 256), 128, "rows of Q that one block works on (CUBE_S0)", 16, 4095),
             Tunable("cube_s1", (64, 128, 256), 128, "columns of one cube sub-tile (CUBE_S1)", 16, 4095),
-            Tunable("tile_s1", (64, 128, 256, 512, 1024), 256, "columns of one FIFO tile (TILE_S1)", 16, 65536),
-            Tunable("qk_preload", (1, 2, 3, 4, 6, 8), 4, "tiles that QK runs ahead of PV (QK_PRELOAD)", 1, 64),
-            Tunable("fifo_depth", (1, 2, 3, 4, 6, 8, 10, 12, 14), 8, "FifoDepth of the QK and P FIFOs, and of PV", 1, 255),
+            Tunable("tile_s1", (64, 128, 256, 512), 256, "columns of one FIFO tile (TILE_S1)", 16, 65536),
+            Tunable("qk_preload", (1, 2, 3, 4, 6), 4, "tiles that QK runs ahead of PV (QK_PRELOAD)", 1, 64),
+            Tunable("fifo_depth", (1, 2, 3, 4, 6, 8, 12), 8, "FifoDepth of the QK and P FIFOs, and of PV", 1, 255),
             Tunable("sync_period", (0, 1, 2, 4), 0, "SyncPeriod of the FIFOs; 0: derived from FifoDepth", 0, 255),
             Tunable("split", (0, 1), 1, "TileSplitAxis between the two vector sub-cores", 0, 1, SPLITS[:2]),
             Tunable("pv_fifo_depth", (0,), 0, "FifoDepth of the PV FIFO where it differs; 0: as fifo_depth", 0, 255),
