@@ -10,8 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from cost_models import scalar
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
 from pto_tune.executor import lanes as k
 from pto_tune.executor.jit import call
-from pto_tune.executor.trace import FULL, I_ROUNDS, I_SIZE, I_STATUS, I_WINDOW_END, I_WINDOW_START
+from pto_tune.executor.trace import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
 from pto_tune.model.expr import evaluate
@@ -102,7 +102,6 @@ class Execution:
     cores: int
     windows_evaluated: int = 0
     iterations_simulated: float = 0.0
-    extra: dict[str, Any] = field(default_factory=dict)
 
 
 def execute(
@@ -162,7 +161,7 @@ def group_rows(rows: Ints) -> tuple[Ints, Ints]:
 
 
 @dataclass
-class _Buffers:
+class Buffers:
     """Sizes of the tracer's buffers; grown where a program needs more."""
 
     operations: int = 1 << 14
@@ -179,7 +178,7 @@ class _Buffers:
             )
 
 
-def _cap(structure: Ints, code: Code) -> int:
+def capacity_of_channels(structure: Ints, code: Code) -> int:
     """Tokens of a channel: a power of two above every number of copies and slots."""
     most = 32
     for ch in code.channels:
@@ -253,7 +252,7 @@ def _run_lanes(
         cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
         resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
         demand, repeats = np.zeros((m, len(RESOURCES)), np.int64), np.ones(m, np.int64)
-        buffers = _Buffers(cap=_cap(rows[a:b], code))
+        buffers = Buffers(cap=capacity_of_channels(rows[a:b], code))
         while True:
             found.windows[a:b] = 0
             found.info[a:b] = 0
@@ -324,7 +323,12 @@ def _by_configuration(
         cycles[i], busy[i] = list_schedule(lanes.cycles[at, 0], lanes.busy[at, 0], cores)
         slowest = int(np.argmax(lanes.stretch[at, 0]))
         stretch[i], resource[i] = lanes.stretch[at, 0][slowest], lanes.resource[at, 0][slowest]
-    rounds = info[:, I_WINDOW_END] - info[:, I_WINDOW_START]
+    # steady trips that were evaluated: those outside the window once, those of the window as often as it ran
+    steady = [c for c in code.steady if c >= 0]
+    trips = lanes.schedules.structure[:, steady].max(axis=1) if steady else np.zeros(info.shape[0], np.int64)
+    outside = trips - (1 + info[:, I_SKIPPED]) * info[:, I_TRIPS]
+    evaluated = outside + lanes.schedules.windows * info[:, I_TRIPS]
+    ran = (info[:, I_STATUS] == 0) & ((lanes.schedules.windows > 0) | (info[:, I_WINDOW_START] < 0))
     return Execution(
         code=code,
         lanes=lanes,
@@ -339,7 +343,7 @@ def _by_configuration(
         blocks=blocks,
         cores=cores,
         windows_evaluated=int(lanes.schedules.windows.sum()),
-        extra={"window_operations": rounds, "rounds": info[:, I_ROUNDS]},
+        iterations_simulated=float(evaluated[ran].mean()) if ran.any() else 0.0,
     )
 
 

@@ -56,7 +56,10 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     if not hasattr(function, "overloads"):
         return function(*args)
     import numba
+    import numpy as np
 
+    # another memory layout would compile anew, for half a minute
+    assert all(a.flags.c_contiguous for a in args if isinstance(a, np.ndarray))
     signature = tuple(numba.typeof(a) for a in args)
     if signature not in function.overloads:
         with _compiling:

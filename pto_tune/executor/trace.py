@@ -42,7 +42,8 @@ I_ROUNDS = 10
 I_SKIPPED = 11  # windows left out
 I_NEEDED = 12  # bit of every pipe whose queue limit may matter
 I_RUNS = 13  # times that the tracer ran
-I_SIZE = 14
+I_TRIPS = 14  # steady trips of one window (of the core with the most)
+I_SIZE = 15
 
 SNAPSHOT = 2048
 """Numbers that describe the state at the end of a round, at most."""
@@ -336,6 +337,7 @@ def trace(
                         info[I_WINDOW_START] = snap_op[z]
                         info[I_WINDOW_END] = n_op
                         info[I_STATE] = live
+                        info[I_TRIPS] = 0
                         for j in range(live):
                             in_regs[j] = snap_regs[z, j]
                             out_regs[j] = snap_regs[n_snaps, j]
@@ -347,6 +349,7 @@ def trace(
                             if done[c] == 0:
                                 at_window[c, 1] = snap_left[z, c] - left_now[c]
                                 at_window[c, 0] = left_now[c]
+                                info[I_TRIPS] = max(info[I_TRIPS], at_window[c, 1])
                         for q in range(n_durations):
                             counts[1, q] = counts[0, q] - snap_counts[z, q]
                         search = False

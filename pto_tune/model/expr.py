@@ -109,9 +109,9 @@ def expr(value: ExprLike) -> Expr:
     if isinstance(value, Expr):
         return value
     if isinstance(value, bool) or not isinstance(value, int):
-        raise ExpressionError(f"an expression is made of integers and names, not of {value!r}")
+        raise ExpressionError(f"an expression is made of integers and names, not of {brief(value)}")
     if abs(value) > MAX_VALUE:
-        raise ExpressionError(f"the literal {value} is out of range: at most {MAX_VALUE} in magnitude")
+        raise ExpressionError(f"the literal {brief(value)} is out of range: at most {MAX_VALUE} in magnitude")
     return Expr("int", (value,))
 
 
@@ -222,21 +222,59 @@ def to_json(e: ExprLike) -> Any:
     return [e.op, *(to_json(a) for a in e.args)]
 
 
-def from_json(data: Any, where_: str = "expression", depth: int = 0) -> Expr:
-    """Read what `to_json` wrote; ExpressionError names the place of anything else."""
+def from_json(data: Any, where_: str = "expression") -> Expr:
+    """Read what `to_json` wrote; ExpressionError has a line with the place for everything else."""
+    faults: list[str] = []
+    e = read(data, where_, faults)
+    if faults:
+        raise ExpressionError("\n".join(faults))
+    return e
+
+
+def read(data: Any, place: str, faults: list[str], depth: int = 0) -> Expr:
+    """The expression that `data` stands for; what is none becomes 0, and a sentence in `faults`.
+
+    Operands are named by their index in `data`: `place[1]` is the first one.
+    """
     if depth > MAX_DEPTH:
-        raise ExpressionError(f"{where_}: nested deeper than {MAX_DEPTH} levels")
-    if isinstance(data, int) and not isinstance(data, bool):
-        return expr(data)
-    if isinstance(data, list) and len(data) == 2 and data[0] == "name" and isinstance(data[1], str):
+        faults.append(f"{place}: is nested too deeply: expected at most {MAX_DEPTH} levels")
+    elif isinstance(data, int) and not isinstance(data, bool):
+        if abs(data) <= MAX_VALUE:
+            return Expr("int", (data,))
+        faults.append(f"{place}: {brief(data)} is out of range: expected at most {MAX_VALUE} in magnitude")
+    elif isinstance(data, list) and len(data) == 2 and data[0] == "name" and isinstance(data[1], str):
         return name(data[1])
-    if isinstance(data, list) and data and isinstance(data[0], str) and data[0] in OPERATORS:
-        if len(data) - 1 != OPERATORS[data[0]]:
-            raise ExpressionError(
-                f"{where_}: {data[0]!r} takes {OPERATORS[data[0]]} operands, not {len(data) - 1}"
+    elif isinstance(data, list) and data and isinstance(data[0], str) and data[0] in OPERATORS:
+        op, arity = data[0], OPERATORS[data[0]]
+        if len(data) - 1 == arity:
+            return Expr(
+                op, tuple(read(a, f"{place}[{i}]", faults, depth + 1) for i, a in enumerate(data[1:], 1))
             )
-        return Expr(data[0], tuple(from_json(a, where_, depth + 1) for a in data[1:]))
-    raise ExpressionError(
-        f"{where_}: {str(data)[:80]!r} is no expression: expected an integer, "
-        '["name", NAME] or [OPERATOR, operands...]'
-    )
+        faults.append(f"{place}: {op!r} has {len(data) - 1} operands: expected {arity}")
+    else:
+        what = brief(data)
+        if isinstance(data, list) and data and isinstance(data[0], str):
+            what = f"a list that starts with {brief(data[0])}"
+        faults.append(
+            f"{place}: {what} is no expression: expected an integer, "
+            f'["name", NAME] or a list of operands after one of {" ".join(OPERATORS)}'
+        )
+    return Expr("int", (0,))
+
+
+def brief(value: object) -> str:
+    """A value of JSON in a few words for an error, whatever its size and depth."""
+    match value:
+        case str():
+            return repr(value if len(value) <= 40 else value[:37] + "...")
+        case None | bool():
+            return {None: "null", True: "true", False: "false"}[value]
+        case int():
+            return str(value) if value.bit_length() <= 64 else f"an integer of {value.bit_length()} bits"
+        case float():
+            return repr(value)
+        case list() | tuple():
+            return "a list" if value else "an empty list"
+        case dict():
+            return "an object"
+    return f"a {type(value).__name__}"

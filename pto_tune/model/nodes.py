@@ -78,7 +78,8 @@ class Ring:
 
 @dataclass(frozen=True)
 class Fifo:
-    """One TPipe. `sync_period` 0 means: as the rule set derives it from SlotNum."""
+    """One TPipe. `sync_period` 0 means: as the rule set derives it from SlotNum. `unit_flag` is EN_UNIT_FLAG, which only
+    turns on the fixpipe unit flag of accumulator stores. `used` is 0 where a configuration does without the pipe."""
 
     name: str
     direction: str
@@ -91,6 +92,8 @@ class Fifo:
     tile_bytes: Expr
     slot_num_name: str = ""
     sync_period_name: str = ""
+    unit_flag: bool = False
+    used: Expr = field(default_factory=lambda: expr(1))
 
 
 @dataclass(frozen=True)

@@ -76,7 +76,7 @@ def _v2c() -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     return cube, vec
 
 
-def _fifo(fifo: str, direction: str, flag_id: int) -> Fifo:
+def _fifo(fifo: str, direction: str, flag_id: int, used: Expr) -> Fifo:
     return Fifo(
         name=fifo,
         direction=direction,
@@ -89,6 +89,7 @@ def _fifo(fifo: str, direction: str, flag_id: int) -> Fifo:
         tile_bytes=SLOT,
         slot_num_name="fifo_depth",
         sync_period_name="sync_period",
+        used=used,
     )
 
 
@@ -120,7 +121,7 @@ def build() -> Workload:
             Buffer("in_ub", "AIV", "UB", where(c2v, _half, 0), expr(2)),
             Buffer("out_ub", "AIV", "UB", where(v2c, _half, 0), expr(2)),
         ),
-        fifos=(_fifo("c2v", "C2V", 0), _fifo("v2c", "V2C", 2)),
+        fifos=(_fifo("c2v", "C2V", 0, c2v), _fifo("v2c", "V2C", 2, v2c)),
         programs=(
             ("AIC", (steady_loop(TILES, when(c2v, *c2v_cube), when(v2c, *v2c_cube)),)),
             ("AIV", (steady_loop(TILES, when(c2v, *c2v_vec), when(v2c, *v2c_vec)),)),

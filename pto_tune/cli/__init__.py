@@ -1,0 +1,1 @@
+"""The command line: one module a verb, put together by `pto_tune.cli.main`."""

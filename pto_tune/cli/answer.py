@@ -1,0 +1,119 @@
+"""The answer of a search on the screen: the best configurations, what was refused and why, the trade-offs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pto_tune.cli import output, text
+from pto_tune.cli.evaluate import on_chip
+
+_UNSAFE = {
+    "refused": "the hardware or the pipe library cannot take it",
+    "hang": "some timing of it never ends",
+    "overwrite": "a tile can be overwritten before it is read",
+    "race": "the result depends on timing",
+}
+
+
+def best_table(entries: Sequence[Mapping[str, Any]], varied: Sequence[str]) -> None:
+    """Configurations with time, what bounds them, utilisation and bytes; `varied` names the tunables shown."""
+    output.table(
+        ["row", "time (us)", "bound by", "cube", "vector", "on chip", "GM rings", "GM traffic", *varied],
+        (
+            [
+                entry["row"],
+                text.microseconds(entry["time_us"]),
+                entry["bound"] or text.NOTHING,
+                text.percent(entry["cube_utilisation"]),
+                text.percent(entry["vector_utilisation"]),
+                text.size(on_chip(entry["bytes"])),
+                text.size(entry["bytes"].get("GM_ring")),
+                text.size(entry["bytes"].get("GM_traffic")),
+                *(entry["configuration"].get(name, text.NOTHING) for name in varied),
+            ]
+            for entry in entries
+        ),
+        right=["row", "time (us)", "cube", "vector", "on chip", "GM rings", "GM traffic"],
+    )
+
+
+def counts_table(counts: Mapping[str, Mapping[str, int]]) -> None:
+    """How many configurations were legal, and how many were refused or unsafe by which rule."""
+    total = sum(sum(rules.values()) for rules in counts.values())
+    rows: list[list[object]] = []
+    ordered = [*(v for v in ("ok", *_UNSAFE) if v in counts), *(v for v in counts if v not in ("ok", *_UNSAFE))]
+    for verdict in ordered:
+        for rule, number in sorted(counts[verdict].items(), key=lambda item: (-item[1], item[0])):
+            meaning = "legal and safe" if verdict == "ok" else _UNSAFE.get(verdict, "")
+            rows.append([verdict, rule, text.count(number), text.percent(number / max(total, 1)), meaning])
+    output.table(["verdict", "rule", "configurations", "share", "meaning"], rows,
+                 right=["configurations", "share"])  # fmt: skip
+
+
+def front_table(front: Sequence[Mapping[str, Any]], varied: Sequence[str], limit: int = 10) -> None:
+    """The Pareto front of time against on-chip memory, at most `limit` points spread over it."""
+    shown = list(front)
+    if len(shown) > limit:
+        step = (len(shown) - 1) / (limit - 1)
+        shown = [front[round(i * step)] for i in range(limit)]
+    output.table(
+        ["time (us)", "on chip", *varied],
+        (
+            [
+                text.microseconds(point["time_us"]),
+                text.size(int(point["on_chip_bytes"])),
+                *(point.get(name, text.NOTHING) for name in varied),
+            ]
+            for point in shown
+        ),
+        right=["time (us)", "on chip"],
+    )
+    if len(front) > len(shown):
+        output.say(f"({len(shown)} of {len(front):,} points)")
+
+
+def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
+    """Where the time goes: the critical path by cause, and what would remain if one pipe alone limited."""
+    total = int(summary["cycles"])
+    output.table(
+        ["cause", "of", "cycles", "share", ""],
+        (
+            [s["cause"], s["name"], text.count(s["cycles"]), text.percent(s["share"]), text.bar(s["share"])]
+            for s in _largest(summary["segments"], limit)
+        ),
+        right=["cycles", "share"],
+    )
+    output.heading("If only this limited you")
+    output.table(
+        ["pipe", "cycles", "of the time", ""],
+        [
+            *(
+                [b["pipe"], text.count(b["cycles"]), text.percent(b["cycles"] / total), text.bar(b["cycles"] / total)]
+                for b in summary["bounds"]
+            ),
+            ["simulated", text.count(total), text.percent(1.0), text.bar(1.0)],
+        ],
+        right=["cycles", "of the time"],
+    )
+
+
+def _largest(segments: Sequence[Mapping[str, Any]], limit: int) -> list[Mapping[str, Any]]:
+    """The largest sums by cause and name; the others in one line, so that the whole stays the whole."""
+    sums: dict[tuple[str, str], dict[str, Any]] = {}
+    for segment in segments:
+        key = (str(segment["cause"]), str(segment["name"]))
+        into = sums.setdefault(key, {"cause": key[0], "name": key[1], "cycles": 0, "share": 0.0})
+        into["cycles"] += int(segment["cycles"])
+        into["share"] += float(segment["share"])
+    ordered: list[Mapping[str, Any]] = sorted(sums.values(), key=lambda s: -s["cycles"])
+    if len(ordered) <= limit:
+        return ordered
+    rest = ordered[limit - 1 :]
+    others = {
+        "cause": "others",
+        "name": f"{len(rest)} more",
+        "cycles": sum(s["cycles"] for s in rest),
+        "share": sum(s["share"] for s in rest),
+    }
+    return [*ordered[: limit - 1], others]

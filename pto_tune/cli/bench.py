@@ -1,0 +1,84 @@
+"""`pto-tune bench`: how fast pto-tune itself is on this machine."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from pto_tune.cli import options, output, text
+from pto_tune.cli.progress import Bar
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command group `bench` to `app`."""
+    group = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
+    group.callback()(bench)
+    group.command(name="executor", short_help="Configurations evaluated a second.")(executor)
+    app.add_typer(group, name="bench", short_help="Measure how fast pto-tune is on this machine.")
+
+
+def bench() -> None:
+    """Measure how fast pto-tune itself is on this machine. No board is involved.
+
+    \b
+    Example:
+      pto-tune bench executor
+    """
+
+
+def executor(
+    s1: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--s1",
+            metavar="N",
+            min=1,
+            help="Sequence length of the keys. May be given several times.",
+            show_default="2048, 8192 and 1048576",
+        ),
+    ] = None,
+    threads: Annotated[
+        int | None,
+        typer.Option("--threads", metavar="N", min=1, help="Threads to use.", show_default="one a processor"),
+    ] = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure how many Flash Attention configurations are evaluated a second.
+
+    The whole default domain is executed, with both vector sub-cores and every wait of the rule set; a second
+    set has balanced cube and vector work, which is the slowest to evaluate. The first start on a machine also
+    compiles the executor, which is not counted.
+
+    \b
+    Example:
+      pto-tune bench executor --s1 8192 --json
+    """
+    options_given: dict[str, Any] = {"threads": threads}
+    if s1:
+        options_given["s1"] = tuple(s1)
+    with Bar("measuring the executor", quiet=quiet):
+        from pto_tune import bench as measure
+
+        rows = measure.executor(**options_given)
+    if as_json:
+        output.as_json(rows)
+        return
+    output.table(
+        ["workload", "set", "s0", "s1", "configurations", "configurations/s", "trips simulated", "threads"],
+        (
+            [
+                row["workload"],
+                row["set"],
+                row["s0"],
+                row["s1"],
+                text.count(row["configurations"]),
+                text.count(row["configurations_per_s"]),
+                row["iterations_simulated"],
+                row["threads"],
+            ]
+            for row in rows
+        ),
+        right=["s0", "s1", "configurations", "configurations/s", "trips simulated", "threads"],
+    )

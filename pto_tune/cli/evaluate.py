@@ -1,0 +1,190 @@
+"""`pto-tune evaluate`: the time and the verdict of the configurations that are named."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Annotated, Any
+
+import typer
+
+from pto_tune.cli import options, output, text
+from pto_tune.cli.progress import Bar
+
+MAX_ROWS = 100_000
+
+Grid = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--grid",
+        metavar="NAME=V1,V2,...",
+        help=f"Try several values; several --grid options make every combination (at most {MAX_ROWS:,}).",
+    ),
+]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `evaluate` to `app`."""
+    app.command(name="evaluate", short_help="Predict the time of given configurations.")(evaluate)
+
+
+def evaluate(
+    workload: options.Workload,
+    platform: options.Platform = options.DEFAULT_PLATFORM,
+    pto_isa: options.PtoIsa = None,
+    timing: options.Timing = "task",
+    set_: options.Set = None,
+    grid: Grid = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Predict how long given configurations take, and say which are illegal or unsafe and why.
+
+    What is not set takes the workload's default. A configuration is refused where the hardware or the pipe
+    library cannot take it; 'hang', 'overwrite' and 'race' name what an unsafe one may do on the board.
+
+    \b
+    Examples:
+      pto-tune evaluate gemm --platform ascend910b1 --set m=6144 --set step_k=4
+      pto-tune evaluate flash_attention --set s1=8192 --grid fifo_depth=2,4,8 --grid qk_preload=2,4 --json
+
+    Exit code 1: not one of the configurations is legal and safe.
+    """
+    model = options.workload_named(workload)
+    table, n = product(
+        options.assignments(set_, "--set"), options.lists(grid, "--grid"), _reader(model)
+    )
+    with Bar(f"evaluating {n:,} configurations", quiet=quiet):
+        from pto_tune.api import evaluate_records
+
+        records = evaluate_records(
+            model, table, platform=platform, pto_isa=pto_isa, timing=timing, accounts=True
+        )
+    if as_json:
+        output.as_json(records)
+    elif len(records) == 1:
+        show_one(records[0])
+    else:
+        show_many(records)
+    if not any(record["verdict"] == "ok" for record in records):
+        raise typer.Exit(1)
+
+
+def _reader(model: Any) -> Any:
+    from pto_tune.table import TableError, parameter, parse_value
+
+    def read(name: str, value: str) -> int:
+        try:
+            return parse_value(parameter(model, name), value)
+        except TableError as error:
+            raise ValueError(str(error)) from None
+
+    return read
+
+
+def product(
+    fixed: Mapping[str, str], grid: Mapping[str, Sequence[str]], read: Any
+) -> tuple[dict[str, Any], int]:
+    """Columns of every combination, the last grid fastest, and the number of rows.
+
+    `read(name, text)` gives the value. ValueError lists every unknown name and value, empty grids, names given
+    twice; or says that the combinations are too many.
+    """
+    import numpy as np
+
+    options.no_name_twice(list(fixed), list(grid), "--set and --grid")
+    wrong: list[str] = []
+    values: dict[str, list[int]] = {}
+    for name, words in [*((n, [w]) for n, w in fixed.items()), *grid.items()]:
+        if not words:
+            wrong.append(f"--grid {name}= has no value: give at least one, such as --grid {name}=1,2")
+        for word in words:
+            try:
+                values.setdefault(name, []).append(read(name, word))
+            except ValueError as error:
+                wrong += [line for line in str(error).splitlines() if line not in wrong]
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    n = 1
+    for name in grid:
+        n *= len(values[name])
+    if n > MAX_ROWS:
+        raise ValueError(
+            f"the grids make {n:,} configurations, at most {MAX_ROWS:,} are evaluated at once: "
+            "give fewer values, or let 'pto-tune tune' search"
+        )
+    columns: dict[str, Any] = {}
+    repeat = n
+    for name, column in values.items():
+        repeat //= len(column)
+        columns[name] = np.resize(np.repeat(np.asarray(column, dtype=np.int64), repeat), n)
+    return columns, n
+
+
+def show_many(records: Sequence[Mapping[str, Any]]) -> None:
+    """One line a configuration: what differs between them, and the result."""
+    first = records[0]["configuration"]
+    varied = [name for name in first if any(r["configuration"][name] != first[name] for r in records)]
+    fixed = {name: value for name, value in first.items() if name not in varied}
+    output.say(f"{_basis(records[0])}; {text.settings(fixed)}")
+    output.heading(f"{len(records):,} configurations")
+    output.table(
+        [*varied, "verdict", "time (us)", "cycles", "bound", "on chip", "GM rings", "why"],
+        (
+            [
+                *(record["configuration"][name] for name in varied),
+                record["verdict"],
+                text.microseconds(record["time_us"]),
+                text.count(record["cycles"]),
+                record["bound"] or text.NOTHING,
+                text.size(on_chip(record["bytes"])),
+                text.size(record["bytes"].get("GM_ring")),
+                record["reason"] or "",
+            ]
+            for record in records
+        ),
+        right=[*(n for n in varied if isinstance(first[n], int)), "time (us)", "cycles", "on chip", "GM rings"],
+    )
+
+
+def on_chip(sizes: Mapping[str, int]) -> int:
+    """Bytes in UB (of one vector sub-core), L1, L0A, L0B and L0C together."""
+    return sum(int(sizes.get(name) or 0) for name in ("UB", "L1", "L0A", "L0B", "L0C"))
+
+
+def show_one(record: Mapping[str, Any]) -> None:
+    """Everything about one configuration."""
+    output.say(f"{_basis(record)}; {text.settings(record['configuration'])}")
+    output.say()
+    output.say(f"verdict     {record['verdict']}")
+    if record["reason"]:
+        output.say(f"why         {record['reason']}")
+    for also in record["also"] or ():
+        output.say(f"also        {also}")
+    if record["cycles"] is not None:
+        output.say(f"time        {text.microseconds(record['time_us'])} us ({record['cycles']:,} cycles)")
+        output.say(f"bound by    {record['bound']}")
+    sizes = record["bytes"]
+    output.say("bytes       " + ", ".join(f"{name} {text.size(value)}" for name, value in sizes.items()))
+    if record["cycles"] is not None and not record["exportable"]:
+        output.say(f"no export   {record['not_exportable_because']}")
+    shares(record["busy"], record["cycles"], "Busy")
+    shares(record["waits"], record["cycles"], "Waits")
+
+
+def shares(cycles: Mapping[str, int] | None, of: int | None, title: str) -> None:
+    """Cycles by name with their share of the whole, as bars; nothing where there are none."""
+    if not cycles or not of:
+        return
+    output.heading(title)
+    output.table(
+        [title.lower(), "cycles", "share", ""],
+        (
+            [name, text.count(value), text.percent(value / of), text.bar(value / of)]
+            for name, value in cycles.items()
+        ),
+        right=["cycles", "share"],
+    )
+
+
+def _basis(record: Mapping[str, Any]) -> str:
+    return f"rule set {record['rule_set']}, timing {record['timing']}"

@@ -1,0 +1,166 @@
+"""`pto-tune explain`: why a configuration is as fast as it is."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from pto_tune.cli import answer, errors, options, output, stored, text
+from pto_tune.cli.evaluate import shares
+from pto_tune.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from cost_models.platform import Platform
+    from pto_tune.model.nodes import Workload
+
+    Subject = tuple[Workload, Mapping[str, Any], Platform, str | None, str, str]
+
+
+def register(app: typer.Typer) -> None:
+    """Add the command `explain` to `app`."""
+    app.command(name="explain", short_help="Say where the time of one configuration goes.")(explain)
+
+
+def explain(
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WORKLOAD|RUN",
+            help="A workload (name or .json) with --set, or a run (number, name or 'latest') with --row.",
+        ),
+    ],
+    platform: Annotated[
+        str | None,
+        typer.Option(
+            "--platform",
+            metavar="NAME|FILE",
+            help="The chip: a name of 'pto-tune platforms', or a platform file.",
+            show_default=f"{options.DEFAULT_PLATFORM}, or the run's",
+        ),
+    ] = None,
+    pto_isa: options.PtoIsa = None,
+    timing: Annotated[
+        str | None,
+        typer.Option(
+            "--timing",
+            metavar="task|event|sync|device",
+            help="How the time would be measured.",
+            show_default="task, or the run's",
+        ),
+    ] = None,
+    set_: options.Set = None,
+    row: options.Row = None,
+    trace: Annotated[
+        Path | None,
+        typer.Option(
+            "--trace", metavar="FILE", help="Also write the timeline as a trace for Perfetto or chrome://tracing."
+        ),
+    ] = None,
+    timeline: Annotated[
+        int, typer.Option("--timeline", metavar="N", min=0, help="Also print the first N instructions.")
+    ] = 0,
+    db: options.Db = None,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Say where the time of one configuration goes, and what would have to change to make it faster.
+
+    The critical path is split by cause; its parts add up to the whole time exactly. Beside it stands how long
+    each pipe would take if only that pipe limited: a pipe near the whole time is the bottleneck, all far from
+    it mean that the pipes wait for each other. The name of a workload goes before that of a run.
+
+    \b
+    Examples:
+      pto-tune explain flash_attention --set s1=8192 --set qk_preload=1
+      pto-tune explain latest --trace best.json
+      pto-tune explain 3 --row 118
+
+    Exit code 1: the configuration is refused or hangs, so that there is no time to explain.
+    """
+    subject = _subject(what, platform, pto_isa, timing, set_, row, db)
+    model, configuration, chip, revision, protocol, title = subject
+    with Bar("explaining", quiet=quiet):
+        from pto_tune import api
+
+        explanation = api.explain(model, configuration, chip, revision, protocol)
+    summary = explanation.summary()
+    if summary["cycles"] is None:
+        raise errors.CheckFailed(
+            f"there is no time to explain, the verdict is {summary['verdict']!r}: "
+            f"{summary.get('reason') or 'see pto-tune evaluate'}"
+        )
+    if trace is not None:
+        explanation.write_trace(trace)
+    if as_json:
+        output.as_json({**summary, **({"timeline": explanation.timeline(timeline)} if timeline else {})})
+        return
+    output.say(title)
+    full(summary)
+    if timeline:
+        output.heading(f"First {timeline} instructions")
+        output.table(
+            ["pipe", "instruction", "start", "end"],
+            ([e["pipe"], e["name"], e["start"], e["end"]] for e in explanation.timeline(timeline)),
+            right=["start", "end"],
+        )
+    if trace is not None:
+        output.say()
+        output.say(f"wrote {trace}: open it at ui.perfetto.dev or in chrome://tracing")
+
+
+def full(summary: Mapping[str, Any]) -> None:
+    """An explanation on the screen."""
+    output.say(
+        f"{text.microseconds(summary['time_us'])} us, {summary['cycles']:,} cycles, "
+        f"bound by {summary['bound']}, verdict {summary['verdict']}"
+    )
+    output.heading("Where the time goes (critical path)")
+    answer.stall_account(summary, limit=12)
+    shares(summary["waits"], summary["cycles"], "Waits")
+
+
+def _subject(
+    what: str,
+    platform: str | None,
+    pto_isa: str | None,
+    timing: str | None,
+    set_: list[str] | None,
+    row: int | None,
+    db: str | None,
+) -> Subject:
+    """What is to be explained: of a workload by its settings, or of a run by its row."""
+    from cost_models.platform import load_platform
+    from pto_tune.workloads import workload_names
+
+    if what in workload_names() or options.looks_like_path(what):
+        if row is not None:
+            raise ValueError(f"--row goes with a run, and {what!r} is a workload: use --set NAME=VALUE")
+        model = options.workload_named(what)
+        configuration = options.assignments(set_, "--set")
+        chip = load_platform(platform or options.DEFAULT_PLATFORM)
+        title = f"{model.name} on {chip.name}; {text.settings(configuration) or 'all at their defaults'}"
+        return model, configuration, chip, pto_isa, timing or "task", title
+    if set_:
+        raise ValueError("--set goes with a workload; a run has its configurations: choose one with --row")
+    from db import StoreError, open_store
+
+    try:
+        with open_store(db, create=False) as store:
+            run = store.find_run(what)
+            entry = stored.entry_of(store, run, row)
+    except StoreError as error:
+        if what == "latest" or what.isdigit():
+            raise
+        raise ValueError(
+            f"{what!r} is neither a workload ({', '.join(workload_names())}, or a .json file) nor a run: {error}"
+        ) from None
+    chip = stored.platform_of(run, platform)
+    revision = pto_isa or stored.revision_of(run, chip)
+    title = f"run {run.id}, {run.name}, row {entry['row']}: {run.workload} on {chip.name}; " + text.settings(
+        entry["configuration"]
+    )
+    return stored.workload_of(run), entry["configuration"], chip, revision, timing or run.timing, title

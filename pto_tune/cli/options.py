@@ -1,0 +1,122 @@
+"""Options and arguments that several commands share, and how their text is read."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+if TYPE_CHECKING:
+    from pto_tune.model.nodes import Workload as Model
+
+DEFAULT_PLATFORM = "ascend910b2"
+
+Workload = Annotated[
+    str,
+    typer.Argument(
+        metavar="WORKLOAD",
+        help="Name of a built-in workload ('pto-tune workloads' lists them), or the path of a workload's JSON.",
+    ),
+]
+Run = Annotated[str, typer.Argument(metavar="RUN", help="Number or name of a run, or 'latest'.")]
+Platform = Annotated[
+    str,
+    typer.Option(
+        "--platform",
+        metavar="NAME|FILE",
+        help="The chip: a name of 'pto-tune platforms', or a platform file of your own (.toml).",
+    ),
+]
+PtoIsa = Annotated[
+    str | None,
+    typer.Option(
+        "--pto-isa",
+        metavar="REV",
+        help="The pto-isa headers that the kernel is built with: commit, date (YYYY-MM-DD) or name of a rule set.",
+        show_default="newest",
+    ),
+]
+Timing = Annotated[
+    str,
+    typer.Option(
+        "--timing",
+        metavar="task|event|sync|device",
+        help="How the time would be measured; decides the launch overhead that is added ('device': none).",
+    ),
+]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="Set a problem size or a tunable. May be given several times."
+    ),
+]
+Db = Annotated[
+    str | None,
+    typer.Option(
+        "--db",
+        metavar="URL",
+        envvar="PTO_TUNE_DB",
+        show_default="sqlite:///pto-tune.db",
+        help="Where runs are kept: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
+    ),
+]
+Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
+Row = Annotated[
+    int | None,
+    typer.Option("--row", metavar="N", min=0, help="Row of the run, as 'pto-tune show' prints it.", show_default="best"),
+]
+
+
+def workload_named(text: str) -> Model:
+    """The built-in workload of this name, or the one in the file of this path.
+
+    ValueError names the known workloads, or every fault of the file.
+    """
+    from pto_tune.workloads import workload, workload_names
+
+    if text not in workload_names() and looks_like_path(text):
+        from pto_tune.model.serial import load
+
+        return load(Path(text))
+    return workload(text)
+
+
+def looks_like_path(text: str) -> bool:
+    """Whether a workload is meant as a file rather than a name."""
+    return text.endswith(".json") or "/" in text or "\\" in text or Path(text).is_file()
+
+
+def assignments(texts: Sequence[str] | None, option: str) -> dict[str, str]:
+    """`name=value` texts as a dictionary; ValueError lists those that are none or come twice."""
+    found: dict[str, str] = {}
+    wrong: list[str] = []
+    for text in texts or ():
+        name, equals, value = text.partition("=")
+        name = name.strip()
+        if not equals or not name:
+            wrong.append(f"{option} {text!r} is not NAME=VALUE: write for example {option} s1=8192")
+        elif name in found:
+            wrong.append(f"{option} gives {name!r} twice: give it once")
+        else:
+            found[name] = value.strip()
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return found
+
+
+def lists(texts: Sequence[str] | None, option: str) -> dict[str, list[str]]:
+    """`name=v1,v2,...` texts as lists; an empty one stays empty, for the caller to refuse."""
+    return {
+        name: [part.strip() for part in value.split(",")] if value else []
+        for name, value in assignments(texts, option).items()
+    }
+
+
+def no_name_twice(first: Sequence[str], second: Sequence[str], options: str) -> None:
+    """ValueError where a name is in both."""
+    both = [name for name in first if name in second]
+    if both:
+        raise ValueError("\n".join(f"{name!r} is given by {options}: give it by one of them" for name in both))

@@ -1,0 +1,1 @@
+"""Explain one configuration: timeline, critical path, bounds, trace file."""

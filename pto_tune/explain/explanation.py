@@ -1,0 +1,130 @@
+"""Why a configuration takes as long as it does: one object for scripts, the command line and pages."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from pto_tune.evaluation import RESOURCE_NAMES, Evaluation, Problem, evaluate_columns
+from pto_tune.executor.accounts import Accounts, accounts
+from pto_tune.explain.critical import by_cause, critical_path
+from pto_tune.explain.timeline import Event, Timeline, timeline
+from pto_tune.explain.tracefile import write_trace
+from pto_tune.table import label, parameter
+from pto_tune.verdicts import HANG, VERDICTS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from pto_tune.explain.critical import Segment
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """One configuration, evaluated. Timeline and critical path are those of the first block in a full wave."""
+
+    problem: Problem
+    evaluation: Evaluation
+
+    @property
+    def timed(self) -> bool:
+        """Whether it runs to its end: a refused or hanging configuration has no times."""
+        return bool(self.evaluation.timed[0])
+
+    @cached_property
+    def block(self) -> Timeline:
+        """All events of the first block. ValueError where there are no times."""
+        if not self.timed or self.evaluation.execution is None:
+            raise ValueError(f"there is no timeline: {self.evaluation.reason(0)}")
+        return timeline(self.problem.code, self.problem.platform, self.evaluation.execution, 0)
+
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Busy and waiting cycles of the core group that ends last."""
+        if not self.timed or self.evaluation.execution is None:
+            return Accounts({}, {})
+        return accounts(self.problem.code, self.problem.platform, self.evaluation.execution, [0])[0]
+
+    @cached_property
+    def path(self) -> list[Segment]:
+        """The critical path of the first block; its cycles add up to `block.cycles`."""
+        return critical_path(self.block)
+
+    def timeline(self, limit: int | None = None) -> list[Event]:
+        """Events of the first block, the first `limit` of them."""
+        out = []
+        for event in self.block.events():
+            if limit is not None and len(out) >= limit:
+                break
+            out.append(event)
+        return out
+
+    def write_trace(self, path: str | Path) -> None:
+        """A Chrome/Perfetto trace of the first block: microseconds, one track a pipe, arrows for FIFO tokens."""
+        write_trace(self.block, self.problem.clock_mhz, path)
+
+    def bounds(self) -> list[tuple[str, int]]:
+        """If only this limited you: cycles of every pipe's work, and of every shared resource's demand."""
+        e = self.evaluation
+        if not self.timed or e.execution is None:
+            return []
+        out = [(p, int(v)) for p, v in zip(self.problem.code.pipes, e.busy[0], strict=True) if v > 0]
+        out += resource_bounds(self.problem, e)
+        return sorted(out, key=lambda b: -b[1])
+
+    def summary(self) -> dict[str, Any]:
+        """Everything as plain data; see `Segment`, `bounds` and `Accounts` for the parts."""
+        e = self.evaluation
+        w = self.problem.workload
+        out: dict[str, Any] = {
+            "workload": w.name,
+            "platform": self.problem.platform.name,
+            "rule_set": self.problem.rule_set.name,
+            "timing": self.problem.timing,
+            "configuration": {n: label(parameter(w, n), int(c[0])) for n, c in e.table.items()},
+            "verdict": VERDICTS[e.verdict[0]],
+            "reason": e.reason(0),
+            "also": e.also(0),
+            "cycles": int(e.cycles[0]) if self.timed else None,
+            "time_us": float(e.time_us[0]) if self.timed else None,
+            "bound": e.bound_names()[0],
+            "busy": self.accounts.busy,
+            "waits": dict(sorted(self.accounts.waits.items(), key=lambda item: -item[1])),
+            "block_cycles": None,
+            "segments": [],
+            "bounds": [{"pipe": p, "cycles": c} for p, c in self.bounds()],
+            "hangs": bool(e.verdict[0] == HANG),
+        }
+        if self.timed:
+            total = self.block.cycles
+            out["block_cycles"] = total
+            out["segments"] = [
+                {"cause": s.cause, "name": s.name, "cycles": s.cycles, "share": s.cycles / total if total else 0.0}
+                for s in by_cause(self.path)
+            ]
+        return out
+
+
+def resource_bounds(problem: Problem, e: Evaluation) -> list[tuple[str, int]]:
+    """Cycles that the shared resources alone need for all blocks of row 0, at their capacities."""
+    import math
+
+    from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
+
+    assert e.execution is not None
+    demand = e.execution.lanes.demand
+    first, last = int(e.execution.first_lane[0]), int(e.execution.last_lane[0])
+    blocks = int(e.execution.blocks[0]) if last - first == 1 else 1
+    out = []
+    for i, (key, name) in enumerate(zip(RESOURCES, RESOURCE_NAMES, strict=True)):
+        total = int(demand[first:last, i].sum()) * blocks
+        if total:
+            out.append((name, math.ceil(total / capacity_bytes_per_cycle(problem.platform, key))))
+    return out
+
+
+def explain_configuration(problem: Problem, configuration: Mapping[str, int | str]) -> Explanation:
+    """Evaluate and explain one configuration (problem sizes and tunables; the rest take their defaults)."""
+    return Explanation(problem, evaluate_columns(problem, dict(configuration)))

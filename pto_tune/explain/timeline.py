@@ -1,0 +1,129 @@
+"""All events of one block of one configuration, with their times and what decided them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from cost_models import scalar
+from pto_tune.executor import detail
+from pto_tune.executor.accounts import stretched
+from pto_tune.executor.engine import Buffers, capacity_of_channels
+from pto_tune.executor.jit import call
+from pto_tune.executor.trace import FULL, REMATERIALISED
+from pto_tune.lowering import code as c
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from numpy.typing import NDArray
+
+    from cost_models.platform import Platform
+    from pto_tune.executor.engine import Execution
+    from pto_tune.lowering.code import Code
+
+    Ints = NDArray[np.int64]
+
+# columns of the table of operations, and of the table of sources
+KIND, AT, DURATION, END, START, BASE, DECIDER, FIRST = range(8)
+PRODUCER, CHANNEL, CONSTANT, COLUMN = range(4)
+
+
+@dataclass(frozen=True)
+class Event:
+    """Something that takes time on a pipe, or a wait of a scalar process (pipe "AIC.S"). Cycles from the start."""
+
+    pipe: str
+    name: str
+    start: int
+    end: int
+    operation: int
+
+
+@dataclass(frozen=True)
+class Timeline:
+    """Operations in the order of evaluation: `table` (n, 8) and `sources` (m, 4) as `detail.replay` describes them."""
+
+    code: Code
+    table: Ints
+    sources: Ints
+    durations: Ints
+
+    @property
+    def cycles(self) -> int:
+        """The end of the block."""
+        return int(self.table[-1, END])
+
+    def pipe_of(self, operation: int) -> str:
+        """The pipe, or "AIC.S" for a scalar process."""
+        kind = int(self.table[operation, KIND])
+        return self.code.pipes[kind] if kind >= 0 else f"{self.code.cores[-1 - kind]}.S"
+
+    def name_of(self, operation: int) -> str:
+        """The instruction or pipe call, by its ISA name."""
+        at = int(self.table[operation, AT])
+        if self.code.ops[at, 0] == c.BEGIN:
+            return "queue"
+        return self.code.names[at]
+
+    def is_signal(self, operation: int) -> bool:
+        """Whether the operation is a flag set for another core: it does not hold its pipe."""
+        at = int(self.table[operation, AT])
+        return bool(self.code.ops[at, 0] == c.EXEC and self.code.ops[at - 1, 0] == c.SIGNAL)
+
+    def duration(self, operation: int) -> int:
+        d = int(self.table[operation, DURATION])
+        return int(self.durations[d]) if d >= 0 else 0
+
+    def events(self) -> Iterator[Event]:
+        """Instructions on pipes and waits of scalar processes, in the order of evaluation."""
+        for i in range(self.table.shape[0]):
+            kind = int(self.table[i, KIND])
+            if kind == REMATERIALISED:
+                continue
+            end, start = int(self.table[i, END]), int(self.table[i, START])
+            if kind < 0:
+                start = int(self.table[i, BASE])
+                if end > start:
+                    yield Event(self.pipe_of(i), f"wait {self.name_of(i)}", start, end, i)
+            elif self.is_signal(i) or self.duration(i) > 0:
+                yield Event(self.pipe_of(i), self.name_of(i), start, end, i)
+
+    def source_time(self, source: int) -> int:
+        """Arrival of a source: its producer's end with constant and latency."""
+        producer, _, constant, column = (int(v) for v in self.sources[source])
+        t = (int(self.table[producer, END]) if producer >= 0 else 0) + constant
+        if column >= 0:
+            t += int(self.durations[column])
+        elif column < -1:
+            t -= int(self.durations[-2 - column])
+        return t
+
+
+def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int = 0, wave: int = 0) -> Timeline:
+    """The events of a block of a row: of block 0 in a full wave unless said otherwise. ValueError where it hangs."""
+    lanes = x.lanes
+    first, last = int(x.first_lane[row]), int(x.last_lane[row])
+    lane = first + (block if last - first > 1 else 0)
+    if x.hang[row]:
+        raise ValueError("a configuration that hangs has no timeline")
+    if lanes.active[lane, wave] == 0:
+        wave = 1 - wave
+    dur = stretched(x, lane, wave)
+    structure = np.ascontiguousarray(lanes.columns.structure[lane])
+    buffers = Buffers(cap=capacity_of_channels(structure[None, :], code))
+    while True:
+        table = np.zeros((buffers.operations, 8), dtype=np.int64)
+        sources = np.zeros((4 * buffers.operations, 4), dtype=np.int64)
+        info = np.zeros(4, dtype=np.int64)
+        status = call(
+            detail.replay, code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table,
+            len(code.tracks), structure, scalar.queue_depth(platform), code.rule_set.counter_max, dur,
+            buffers.operations, buffers.cap, buffers.registers, table, sources, info,
+        )  # fmt: skip
+        if status != FULL:
+            break
+        buffers.grow()
+    return Timeline(code, table[: info[1]], sources[: info[2]], dur)

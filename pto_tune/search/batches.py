@@ -1,0 +1,62 @@
+"""Batches: rows of a space with their evaluation, cut so that one call stays small where blocks unfold."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from pto_tune import evaluation
+from pto_tune.lowering.columns import environment
+from pto_tune.model.expr import evaluate
+
+if TYPE_CHECKING:
+    from pto_tune.evaluation import Evaluation, Problem
+    from pto_tune.space import Space
+
+Ints = NDArray[np.int64]
+
+MAX_LANES = 65_536
+"""Most programs of one call. A configuration is one program, or one a block where its blocks differ (causal masks)."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """`rows`: int64 (n,) row numbers of the space; `evaluation`: the results of these rows, in the same order."""
+
+    rows: Ints
+    evaluation: Evaluation
+
+    def __len__(self) -> int:
+        return int(self.rows.shape[0])
+
+
+def evaluated(problem: Problem, space: Space, rows: Ints) -> Iterator[Batch]:
+    """Evaluate rows of a space, in order, in as few calls as MAX_LANES allows."""
+    table = space.table(rows)
+    for start, end in _pieces(_lanes(problem, table, rows.shape[0])):
+        piece = {name: column[start:end] for name, column in table.items()}
+        yield Batch(rows[start:end], evaluation.evaluate_columns(problem, piece))
+
+
+def _lanes(problem: Problem, table: Mapping[str, Any], n: int) -> Ints:
+    """Programs that each row unfolds to; an upper bound, as refused rows are not executed."""
+    launch = problem.workload.launch
+    env = environment(problem.workload, {**table, "block": np.zeros(n, dtype=np.int64)})
+    varying = np.broadcast_to(evaluate(launch.varying, env), n) != 0
+    blocks = np.broadcast_to(evaluate(launch.blocks, env), n)
+    return np.where(varying, np.maximum(blocks, 1), 1).astype(np.int64)
+
+
+def _pieces(lanes: Ints) -> Iterator[tuple[int, int]]:
+    """Ranges of rows with at most MAX_LANES programs each, but at least one row."""
+    ends = np.cumsum(lanes)
+    start = 0
+    while start < lanes.shape[0]:
+        before = int(ends[start - 1]) if start else 0
+        end = max(start + 1, int(np.searchsorted(ends, before + MAX_LANES, side="right")))
+        yield start, end
+        start = end
