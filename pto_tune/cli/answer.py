@@ -17,7 +17,7 @@ _UNSAFE = {
 
 
 def best_table(entries: Sequence[Mapping[str, Any]], varied: Sequence[str]) -> None:
-    """Configurations with time, what bounds them, utilisation and bytes; `varied` names the tunables shown."""
+    """Configurations with time, what bounds them, utilisation and bytes; `varied`: tunables to show."""
     output.table(
         ["row", "time (us)", "bound by", "cube", "vector", "on chip", "GM rings", "GM traffic", *varied],
         (
@@ -42,7 +42,10 @@ def counts_table(counts: Mapping[str, Mapping[str, int]]) -> None:
     """How many configurations were legal, and how many were refused or unsafe by which rule."""
     total = sum(sum(rules.values()) for rules in counts.values())
     rows: list[list[object]] = []
-    ordered = [*(v for v in ("ok", *_UNSAFE) if v in counts), *(v for v in counts if v not in ("ok", *_UNSAFE))]
+    ordered = [
+        *(v for v in ("ok", *_UNSAFE) if v in counts),
+        *(v for v in counts if v not in ("ok", *_UNSAFE)),
+    ]
     for verdict in ordered:
         for rule, number in sorted(counts[verdict].items(), key=lambda item: (-item[1], item[0])):
             meaning = "legal and safe" if verdict == "ok" else _UNSAFE.get(verdict, "")
@@ -74,8 +77,13 @@ def front_table(front: Sequence[Mapping[str, Any]], varied: Sequence[str], limit
 
 
 def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
-    """Where the time goes: the critical path by cause, and what would remain if one pipe alone limited."""
-    total = int(summary["cycles"])
+    """Where the time goes: the critical path by cause, and what would remain if one thing alone limited.
+
+    `summary` is that of an explanation with times.
+    """
+    total, block = int(summary["cycles"]), int(summary["block_cycles"])
+    of = "" if block == total else f" of one block, {block:,} of the {total:,} cycles"
+    output.heading(f"Where the time goes (critical path{of})")
     output.table(
         ["cause", "of", "cycles", "share", ""],
         (
@@ -85,28 +93,20 @@ def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
         right=["cycles", "share"],
     )
     output.heading("If only this limited you")
+    rows = [*((b["pipe"], int(b["cycles"])) for b in summary["bounds"]), ("simulated", total)]
     output.table(
-        ["pipe", "cycles", "of the time", ""],
-        [
-            *(
-                [b["pipe"], text.count(b["cycles"]), text.percent(b["cycles"] / total), text.bar(b["cycles"] / total)]
-                for b in summary["bounds"]
-            ),
-            ["simulated", text.count(total), text.percent(1.0), text.bar(1.0)],
-        ],
+        ["limit", "cycles", "of the time", ""],
+        (
+            [name, text.count(cycles), text.percent(cycles / total), text.bar(cycles / total)]
+            for name, cycles in rows
+        ),
         right=["cycles", "of the time"],
     )
 
 
 def _largest(segments: Sequence[Mapping[str, Any]], limit: int) -> list[Mapping[str, Any]]:
-    """The largest sums by cause and name; the others in one line, so that the whole stays the whole."""
-    sums: dict[tuple[str, str], dict[str, Any]] = {}
-    for segment in segments:
-        key = (str(segment["cause"]), str(segment["name"]))
-        into = sums.setdefault(key, {"cause": key[0], "name": key[1], "cycles": 0, "share": 0.0})
-        into["cycles"] += int(segment["cycles"])
-        into["share"] += float(segment["share"])
-    ordered: list[Mapping[str, Any]] = sorted(sums.values(), key=lambda s: -s["cycles"])
+    """The largest segments; the others in one line, so that the sum stays the whole."""
+    ordered = sorted(segments, key=lambda s: -s["cycles"])
     if len(ordered) <= limit:
         return ordered
     rest = ordered[limit - 1 :]

@@ -1,11 +1,12 @@
 """How a command ends when something is wrong: one sentence a line on stderr, and an exit code.
 
-0 done; 1 no legal configuration or a failed check; 2 wrong use; 3 a defect of pto-tune; 130 stopped by Ctrl-C.
+0 done; 1 no legal configuration or a failed check; 2 wrong use; 3 a defect of pto-tune; 130 Ctrl-C.
 `PTO_TUNE_DEBUG=1` shows the traceback of what is not wrong use of the command line itself.
 """
 
 from __future__ import annotations
 
+import contextlib
 import os
 import sys
 
@@ -85,7 +86,5 @@ def _usage_sentence(error: Exception) -> str | None:
 
 def _leave_closed_pipe() -> None:
     # What is still buffered would raise again when the interpreter flushes at exit.
-    try:
+    with contextlib.suppress(OSError, ValueError):  # in tests, stdout is no file
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except (OSError, ValueError):  # stdout is no file (in tests)
-        pass

@@ -50,9 +50,7 @@ def evaluate(
     Exit code 1: not one of the configurations is legal and safe.
     """
     model = options.workload_named(workload)
-    table, n = product(
-        options.assignments(set_, "--set"), options.lists(grid, "--grid"), _reader(model)
-    )
+    table, n = product(options.assignments(set_, "--set"), options.lists(grid, "--grid"), _reader(model))
     with Bar(f"evaluating {n:,} configurations", quiet=quiet):
         from pto_tune.api import evaluate_records
 
@@ -86,8 +84,8 @@ def product(
 ) -> tuple[dict[str, Any], int]:
     """Columns of every combination, the last grid fastest, and the number of rows.
 
-    `read(name, text)` gives the value. ValueError lists every unknown name and value, empty grids, names given
-    twice; or says that the combinations are too many.
+    `read(name, text)` gives the value. ValueError lists every unknown name and value, empty grids, names
+    given twice; or says that the combinations are too many.
     """
     import numpy as np
 
@@ -142,7 +140,13 @@ def show_many(records: Sequence[Mapping[str, Any]]) -> None:
             ]
             for record in records
         ),
-        right=[*(n for n in varied if isinstance(first[n], int)), "time (us)", "cycles", "on chip", "GM rings"],
+        right=[
+            *(n for n in varied if isinstance(first[n], int)),
+            "time (us)",
+            "cycles",
+            "on chip",
+            "GM rings",
+        ],
     )
 
 

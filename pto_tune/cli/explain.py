@@ -57,7 +57,9 @@ def explain(
     trace: Annotated[
         Path | None,
         typer.Option(
-            "--trace", metavar="FILE", help="Also write the timeline as a trace for Perfetto or chrome://tracing."
+            "--trace",
+            metavar="FILE",
+            help="Also write the timeline as a trace for Perfetto or chrome://tracing.",
         ),
     ] = None,
     timeline: Annotated[
@@ -81,22 +83,27 @@ def explain(
 
     Exit code 1: the configuration is refused or hangs, so that there is no time to explain.
     """
+    if trace is not None and not trace.absolute().parent.is_dir():
+        raise ValueError(f"--trace {trace}: there is no folder {trace.absolute().parent}; make it first")
     subject = _subject(what, platform, pto_isa, timing, set_, row, db)
     model, configuration, chip, revision, protocol, title = subject
     with Bar("explaining", quiet=quiet):
         from pto_tune import api
 
         explanation = api.explain(model, configuration, chip, revision, protocol)
-    summary = explanation.summary()
+        summary = explanation.summary()
     if summary["cycles"] is None:
         raise errors.CheckFailed(
-            f"there is no time to explain, the verdict is {summary['verdict']!r}: "
-            f"{summary.get('reason') or 'see pto-tune evaluate'}"
+            f"there is no time to explain, the verdict is {summary['verdict']!r}: {summary['reason']}"
         )
     if trace is not None:
         explanation.write_trace(trace)
+    events = [
+        {"pipe": e.pipe, "name": e.name, "start": e.start, "end": e.end}
+        for e in (explanation.timeline(timeline) if timeline else ())
+    ]
     if as_json:
-        output.as_json({**summary, **({"timeline": explanation.timeline(timeline)} if timeline else {})})
+        output.as_json({**summary, **({"timeline": events} if timeline else {})})
         return
     output.say(title)
     full(summary)
@@ -104,7 +111,7 @@ def explain(
         output.heading(f"First {timeline} instructions")
         output.table(
             ["pipe", "instruction", "start", "end"],
-            ([e["pipe"], e["name"], e["start"], e["end"]] for e in explanation.timeline(timeline)),
+            (list(event.values()) for event in events),
             right=["start", "end"],
         )
     if trace is not None:
@@ -118,9 +125,11 @@ def full(summary: Mapping[str, Any]) -> None:
         f"{text.microseconds(summary['time_us'])} us, {summary['cycles']:,} cycles, "
         f"bound by {summary['bound']}, verdict {summary['verdict']}"
     )
-    output.heading("Where the time goes (critical path)")
+    if summary["reason"]:
+        output.say(f"why {summary['verdict']}: {summary['reason']}")
     answer.stall_account(summary, limit=12)
-    shares(summary["waits"], summary["cycles"], "Waits")
+    waits = dict(list(summary["waits"].items())[:12])
+    shares(waits, summary["cycles"], "Waits")
 
 
 def _subject(
@@ -156,7 +165,8 @@ def _subject(
         if what == "latest" or what.isdigit():
             raise
         raise ValueError(
-            f"{what!r} is neither a workload ({', '.join(workload_names())}, or a .json file) nor a run: {error}"
+            f"{what!r} is neither a workload ({', '.join(workload_names())}, or a .json file) "
+            f"nor a run: {error}"
         ) from None
     chip = stored.platform_of(run, platform)
     revision = pto_isa or stored.revision_of(run, chip)

@@ -95,8 +95,8 @@ def write(
     if entry["verdict"] != "ok":
         rule = f" (rule {entry['rule']})" if entry["rule"] else ""
         raise CheckFailed(
-            f"row {entry['row']} of run {run.name!r} is not exported, its verdict is {entry['verdict']!r}{rule}: "
-            "choose a row that 'pto-tune show' lists"
+            f"row {entry['row']} of run {run.name!r} is not exported, its verdict is "
+            f"{entry['verdict']!r}{rule}: choose a row that 'pto-tune show' lists"
         )
     model, revision = stored.workload_of(run), stored.revision_of(run, platform)
     configuration = entry["configuration"]

@@ -1,7 +1,7 @@
 """The command `pto-tune`: put together from the entry points of the group `pto_tune.commands`.
 
-Each entry point is a function `register(app: typer.Typer) -> None`. Without an installation there are none, and
-this package's own commands are used. Nothing heavy is imported here or in the modules of the commands.
+Each entry point is a function `register(app: typer.Typer) -> None`. Without an installation there are none,
+and this package's own commands are used. Nothing heavy is imported here or in the modules of the commands.
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ class Commands(TyperGroup):
             errors.complain("stopped")
         sys.exit(code if isinstance(code, int) else errors.OK)
 
-    def list_commands(self, ctx: Any) -> list[str]:
+    def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         own = [name for name in OWN if name in self.commands]
         return own + sorted(self.commands.keys() - set(OWN))
 
@@ -93,7 +93,7 @@ def _registers() -> dict[str, Callable[[], Register]]:
     (no installation, or one older than the source) is taken from this package."""
 
     def own(name: str) -> Callable[[], Register]:
-        return lambda: import_module(f"pto_tune.cli.{name}").register  # type: ignore[no-any-return]
+        return lambda: import_module(f"pto_tune.cli.{name}").register
 
     found: dict[str, Callable[[], Register]] = {name: own(name) for name in OWN}
     # Ours last: no other package takes the place of one of our commands.
@@ -114,7 +114,7 @@ def _version(wanted: bool) -> None:
 
 def _root(
     ctx: typer.Context,
-    version: bool = typer.Option(
+    version: bool = typer.Option(  # noqa: ARG001
         False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
     ),
 ) -> None:

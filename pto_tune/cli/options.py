@@ -17,7 +17,7 @@ Workload = Annotated[
     str,
     typer.Argument(
         metavar="WORKLOAD",
-        help="Name of a built-in workload ('pto-tune workloads' lists them), or the path of a workload's JSON.",
+        help="A built-in workload ('pto-tune workloads' lists them), or the path of a workload's JSON.",
     ),
 ]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Number or name of a run, or 'latest'.")]
@@ -34,7 +34,7 @@ PtoIsa = Annotated[
     typer.Option(
         "--pto-isa",
         metavar="REV",
-        help="The pto-isa headers that the kernel is built with: commit, date (YYYY-MM-DD) or name of a rule set.",
+        help="The pto-isa headers of the kernel's build: commit, date (YYYY-MM-DD) or rule set.",
         show_default="newest",
     ),
 ]
@@ -66,7 +66,9 @@ Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines inst
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Row = Annotated[
     int | None,
-    typer.Option("--row", metavar="N", min=0, help="Row of the run, as 'pto-tune show' prints it.", show_default="best"),
+    typer.Option(
+        "--row", metavar="N", min=0, help="Row of the run, as 'pto-tune show' prints it.", show_default="best"
+    ),
 ]
 
 
@@ -119,4 +121,6 @@ def no_name_twice(first: Sequence[str], second: Sequence[str], options: str) -> 
     """ValueError where a name is in both."""
     both = [name for name in first if name in second]
     if both:
-        raise ValueError("\n".join(f"{name!r} is given by {options}: give it by one of them" for name in both))
+        raise ValueError(
+            "\n".join(f"{name!r} is given by {options}: give it by one of them" for name in both)
+        )

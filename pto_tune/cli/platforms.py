@@ -65,8 +65,8 @@ def show(
 ) -> None:
     """Show every number of a platform: value, unit, how it is known, and its source.
 
-    'spec' is published by the vendor, 'measured' was measured on a board, 'fitted' was fitted to measurements,
-    'assumed' has no published figure behind it.
+    'spec' is published by the vendor, 'measured' was measured on a board, 'fitted' was fitted to
+    measurements, 'assumed' has no published figure behind it.
 
     \b
     Example:

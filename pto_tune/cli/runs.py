@@ -52,7 +52,17 @@ def list_runs(db: options.Db = None, as_json: options.Json = False) -> None:
         output.as_json([run_facts(run) for run in found])
         return
     output.table(
-        ["run", "name", "state", "workload", "platform", "strategy", "evaluated", "best (us)", "created (UTC)"],
+        [
+            "run",
+            "name",
+            "state",
+            "workload",
+            "platform",
+            "strategy",
+            "evaluated",
+            "best (us)",
+            "created (UTC)",
+        ],
         (
             [
                 run.id,

@@ -136,7 +136,7 @@ def platform_of(run: Run, given: str | None) -> Platform:
 
 
 def revision_of(run: Run, platform: Platform) -> str | None:
-    """What to ask for so that the rule set is the run's: its revision, None for the default, or the rule set."""
+    """What gives the run's rule set: its revision, None for the default, or the set's own name."""
     from pto_tune.rule_sets import rule_set_for
 
     if run.pto_isa is not None:

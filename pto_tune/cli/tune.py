@@ -50,7 +50,8 @@ def tune(
         ),
     ] = None,
     budget: Annotated[
-        int | None, typer.Option("--budget", metavar="N", min=1, help="Evaluate at most so many configurations.")
+        int | None,
+        typer.Option("--budget", metavar="N", min=1, help="Evaluate at most so many configurations."),
     ] = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", metavar="S", min=0.0, help="Search at most so long.")
@@ -62,16 +63,20 @@ def tune(
     no_db: Annotated[bool, typer.Option("--no-db", help="Keep nothing.")] = False,
     name: Annotated[
         str | None,
-        typer.Option("--name", metavar="NAME", help="Name of the run.", show_default="workload-platform-number"),
+        typer.Option(
+            "--name", metavar="NAME", help="Name of the run.", show_default="workload-platform-number"
+        ),
     ] = None,
-    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")] = 10,
+    top: Annotated[
+        int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")
+    ] = 10,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
     """Search the best configurations of a workload, and say what is illegal or unsafe and why.
 
-    Every combination of the tunables' domains is a candidate; --set fixes a problem size or a tunable, --domain
-    replaces a domain. The run is kept in the store, for 'pto-tune show', 'explain', 'export' and 'report'.
+    Every combination of the tunables' domains is a candidate; --set fixes a problem size or a tunable,
+    --domain replaces a domain. The run is kept in the store, for 'pto-tune show', 'explain' and 'export'.
     Ctrl-C finishes the batch in hand, keeps what was found and prints the best so far.
 
     \b
@@ -118,8 +123,118 @@ def finish(result: TuneResult, top: int, as_json: bool) -> None:
         output.as_json(as_plain(result, summary))
     else:
         show(result, summary)
-    if result.best is None:
-        if not result.stopped:
-            raise errors.CheckFailed(no_legal(result))
+    if result.best is None and not result.stopped:
+        raise errors.CheckFailed(no_legal(result))
     if result.stopped:
         raise typer.Exit(errors.INTERRUPTED)
+
+
+def stalls(result: TuneResult) -> dict[str, Any] | None:
+    """Where the time of the best configuration goes; None where there is no best."""
+    if result.best is None:
+        return None
+    from pto_tune.explain.explanation import explain_configuration
+
+    return explain_configuration(result.problem, result.best["configuration"]).summary()
+
+
+def show(result: TuneResult, summary: dict[str, Any] | None) -> None:
+    """The answer on the screen."""
+    problem = result.problem
+    tunables = {name: values for name, values in result.space.domains if len(values) > 1}
+    fixed = {name: values[0] for name, values in result.space.domains if len(values) == 1}
+    sizes = dict(result.space.problem)
+    varied = list(tunables)
+    output.say(
+        f"{problem.workload.name} on {problem.platform.name} ({text.settings(labelled(result, sizes))}), "
+        f"rule set {problem.rule_set.name}, timing {problem.timing}"
+    )
+    if fixed:
+        output.say(f"fixed: {text.settings(labelled(result, fixed))}")
+    output.say(
+        f"{result.n_evaluated:,} of {result.n_candidates:,} configurations in {result.seconds:.2f} s "
+        f"({result.strategy})"
+    )
+    if result.message:
+        output.say(result.message)
+    if result.best is not None and summary is not None:
+        output.heading("Best configurations")
+        answer.best_table(entries(result), varied)
+    output.heading("Configurations by verdict and rule")
+    answer.counts_table(result.counts)
+    if result.best is not None and summary is not None:
+        output.heading("Pareto front of time against on-chip memory")
+        answer.front_table(result.front.to_dict("records"), varied)
+        answer.stall_account(summary)
+        if not result.best["exportable"]:
+            output.say()
+            output.say("the best configuration cannot be exported: a TPipe derives another SyncPeriod")
+    output.say()
+    if result.run is not None:
+        output.say(f"kept as run {result.run.id}, {result.run.name}")
+    other = other_headers(result)
+    if other:
+        output.say(other)
+
+
+def no_legal(result: TuneResult) -> str:
+    """The sentence for a search that found nothing."""
+    rules = sorted(
+        ((n, f"{verdict} by {rule}") for verdict, by in result.counts.items() for rule, n in by.items()),
+        reverse=True,
+    )
+    most = f", most of them {rules[0][1]} ({rules[0][0]:,})" if rules else ""
+    return (
+        f"none of the {result.n_evaluated:,} configurations of {result.problem.workload.name} is legal and "
+        f"safe{most}: set other problem sizes with --set or other values with --domain"
+    )
+
+
+def other_headers(result: TuneResult) -> str:
+    """One line where headers of other pto-isa revisions behave otherwise and the workload uses pipes."""
+    from pto_tune.rule_sets import other_behaviour
+
+    return other_behaviour(result.problem.rule_set) if result.problem.workload.fifos else ""
+
+
+def labelled(result: TuneResult, values: dict[str, int]) -> dict[str, int | str]:
+    """Values with their labels where they have one."""
+    from pto_tune.table import label, parameter
+
+    return {name: label(parameter(result.problem.workload, name), value) for name, value in values.items()}
+
+
+def entries(result: TuneResult) -> list[dict[str, Any]]:
+    """The best configurations of a search as plain data, in order."""
+    raise NotImplementedError
+
+
+def as_plain(result: TuneResult, summary: dict[str, Any] | None) -> dict[str, Any]:
+    """The answer for --json."""
+    problem = result.problem
+    return {
+        "run": None if result.run is None else result.run.id,
+        "name": None if result.run is None else result.run.name,
+        "workload": problem.workload.name,
+        "platform": problem.platform.name,
+        "platform_sha256": problem.platform.sha256,
+        "rule_set": problem.rule_set.name,
+        "pto_isa": problem.rule_set.pto_isa,
+        "timing": problem.timing,
+        "strategy": result.strategy,
+        "problem": labelled(result, dict(result.space.problem)),
+        "domains": {
+            name: [labelled(result, {name: v})[name] for v in values] for name, values in result.space.domains
+        },
+        "n_candidates": result.n_candidates,
+        "n_evaluated": result.n_evaluated,
+        "counts": result.counts,
+        "best": result.best,
+        "top": entries(result),
+        "front": result.front.to_dict("records"),
+        "stalls": summary,
+        "seconds": result.seconds,
+        "stopped": result.stopped,
+        "message": result.message,
+        "other_behaviour": other_headers(result),
+    }

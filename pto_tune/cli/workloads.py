@@ -98,13 +98,14 @@ def show(
 
 def _memories(model: Workload) -> None:
     env = _defaults(model)
-    if model.fifos:
+    fifos = [f for f in model.fifos if _value(f.used, env)]
+    if fifos:
         output.heading("FIFOs (at the defaults)")
         output.table(
             ["name", "direction", "flag id", "slot", "slots"],
             (
                 [f.name, f.direction, f.flag_id, _size(f.slot_bytes, env), _value(f.slot_num, env)]
-                for f in model.fifos
+                for f in fifos
             ),
             right=["flag id", "slot", "slots"],
         )
@@ -113,7 +114,8 @@ def _memories(model: Workload) -> None:
         [b.name, b.core, b.memory, _size(b.bytes, env), _value(b.copies, env)] for b in model.buffers
     ]
     rows += [[r.name, r.core, r.memory, _size(r.bytes, env), _value(r.slots, env)] for r in model.rings]
-    output.table(["name", "core", "memory", "bytes", "copies"], rows, right=["bytes", "copies"])
+    used = [row for row in rows if row[3] != text.size(0)]
+    output.table(["name", "core", "memory", "bytes", "copies"], used, right=["bytes", "copies"])
 
 
 def _defaults(model: Workload) -> dict[str, Any]:

@@ -68,7 +68,7 @@ def accounts(code: Code, platform: Platform, x: Execution, rows: Sequence[int]) 
         waits = np.zeros((len(tasks), len(code.wait_names)), dtype=np.int64)
         cycles = np.zeros(len(tasks), dtype=np.int64)
         status = call(
-            detail.account_lanes, code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table,
+            detail.account_lanes, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
             len(code.tracks), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
             code.rule_set.counter_max, dur, buffers.operations, buffers.cap, buffers.registers, waits, cycles,
         )  # fmt: skip

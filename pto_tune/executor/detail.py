@@ -223,7 +223,7 @@ def _account(
 
 @kernel
 def account_lanes(
-    ops, starts, pipe_core, chan, ends, n_tracks, queue_wait, structure, first, queue_depth, counter_max, dur, max_ops,
+    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, queue_wait, structure, first, queue_depth, counter_max, dur, max_ops,
     cap, n_regs, waits, cycles,
 ):  # fmt: skip
     """Waits (lanes, names) and cycles of lanes first[i]:first[i+1] of every structure row, with durations
@@ -258,7 +258,7 @@ def account_lanes(
         queue_pipe[:] = 0
         while True:
             trace(
-                ops, starts, pipe_core, chan, ends, n_tracks, n_dur, structure[i], queue_depth, counter_max, queue_pipe,
+                ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, structure[i], queue_depth, counter_max, queue_pipe,
                 True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc,
                 info, in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
             )  # fmt: skip
@@ -281,7 +281,7 @@ def account_lanes(
 
 @kernel
 def replay(
-    ops, starts, pipe_core, chan, ends, n_tracks, structure, queue_depth, counter_max, dur, max_ops, cap, n_regs, table,
+    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, structure, queue_depth, counter_max, dur, max_ops, cap, n_regs, table,
     sources, out_info,
 ):  # fmt: skip
     """All events of one lane, windows not left out.
@@ -318,7 +318,7 @@ def replay(
     vc = np.empty((n_regs, CLOCKS), np.int32)
     while True:
         trace(
-            ops, starts, pipe_core, chan, ends, n_tracks, n_dur, structure, queue_depth, counter_max, queue_pipe, False,
+            ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, structure, queue_depth, counter_max, queue_pipe, False,
             o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc, info,
             in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
         )  # fmt: skip

@@ -34,6 +34,7 @@ from pto_tune.executor.trace import (
     I_RUNS,
     I_NEEDED,
     I_SKIPPED,
+    I_SOURCES,
     I_STATE,
     I_STATUS,
     I_WINDOW_END,
@@ -61,50 +62,60 @@ TOLERANCE = 0.005
 
 @kernel
 def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n):
-    """Run operations lo:hi on n lanes. Lanes go in groups of GROUP whose values stay in vector registers: the names
-    a..h are one group. Rows `zero` and above of `dur`: zeros, and the negated rows."""
-    zero = dur.shape[0] // 2
+    """Run operations lo:hi on n lanes. `regs` and `dur` are (rows, groups, GROUP): the lanes of a group stay in vector
+    registers, the names a..h. `o_dur` and `s_col` are rows of `dur`, as `_rows` makes them."""
+    groups = (n + GROUP - 1) // GROUP
     for i in range(lo, hi):
         first = o_ptr[i]
         last = o_ptr[i + 1]
-        to = regs[o_dst[i]]
-        col = o_dur[i]
-        add = dur[col] if col >= 0 else dur[zero]
-        for x in range(0, n, GROUP):
+        for x in range(groups):
             s = first
-            r = regs[s_reg[s]]
+            r = regs[s_reg[s], x]
             off = s_off[s]
-            col = s_col[s]
-            t = dur[zero if col == -1 else (col if col >= 0 else zero - 1 - col)]
-            a = r[x] + off + t[x]
-            b = r[x + 1] + off + t[x + 1]
-            c = r[x + 2] + off + t[x + 2]
-            d = r[x + 3] + off + t[x + 3]
-            e = r[x + 4] + off + t[x + 4]
-            f = r[x + 5] + off + t[x + 5]
-            g = r[x + 6] + off + t[x + 6]
-            h = r[x + 7] + off + t[x + 7]
+            t = dur[s_col[s], x]
+            a = r[0] + off + t[0]
+            b = r[1] + off + t[1]
+            c = r[2] + off + t[2]
+            d = r[3] + off + t[3]
+            e = r[4] + off + t[4]
+            f = r[5] + off + t[5]
+            g = r[6] + off + t[6]
+            h = r[7] + off + t[7]
             for s in range(first + 1, last):
-                r = regs[s_reg[s]]
+                r = regs[s_reg[s], x]
                 off = s_off[s]
-                col = s_col[s]
-                t = dur[zero if col == -1 else (col if col >= 0 else zero - 1 - col)]
-                a = max(a, r[x] + off + t[x])
-                b = max(b, r[x + 1] + off + t[x + 1])
-                c = max(c, r[x + 2] + off + t[x + 2])
-                d = max(d, r[x + 3] + off + t[x + 3])
-                e = max(e, r[x + 4] + off + t[x + 4])
-                f = max(f, r[x + 5] + off + t[x + 5])
-                g = max(g, r[x + 6] + off + t[x + 6])
-                h = max(h, r[x + 7] + off + t[x + 7])
-            to[x] = a + add[x]
-            to[x + 1] = b + add[x + 1]
-            to[x + 2] = c + add[x + 2]
-            to[x + 3] = d + add[x + 3]
-            to[x + 4] = e + add[x + 4]
-            to[x + 5] = f + add[x + 5]
-            to[x + 6] = g + add[x + 6]
-            to[x + 7] = h + add[x + 7]
+                t = dur[s_col[s], x]
+                a = max(a, r[0] + off + t[0])
+                b = max(b, r[1] + off + t[1])
+                c = max(c, r[2] + off + t[2])
+                d = max(d, r[3] + off + t[3])
+                e = max(e, r[4] + off + t[4])
+                f = max(f, r[5] + off + t[5])
+                g = max(g, r[6] + off + t[6])
+                h = max(h, r[7] + off + t[7])
+            r = regs[o_dst[i], x]
+            t = dur[o_dur[i], x]
+            r[0] = a + t[0]
+            r[1] = b + t[1]
+            r[2] = c + t[2]
+            r[3] = d + t[3]
+            r[4] = e + t[4]
+            r[5] = f + t[5]
+            r[6] = g + t[6]
+            r[7] = h + t[7]
+
+
+@kernel
+def _rows(n_ops, n_sources, n_dur, o_dur, s_col):
+    """From duration columns to rows of a block: durations, one row of zeros, negated durations."""
+    for i in range(n_ops):
+        if o_dur[i] < 0:
+            o_dur[i] = n_dur
+    for s in range(n_sources):
+        if s_col[s] == -1:
+            s_col[s] = n_dur
+        elif s_col[s] < -1:
+            s_col[s] = n_dur - 1 - s_col[s]
 
 
 @kernel
@@ -141,6 +152,7 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
             past[0, j, x] = x0[j, x]
     for x in range(n):
         seen[x] = 1
+    regs3 = regs.reshape((regs.shape[0], regs.shape[1] // GROUP, GROUP))
     steps = 0
     while True:
         busy = False
@@ -154,7 +166,7 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
             r = in_regs[j]
             for x in range(n):
                 regs[r, x] = now[j, x]
-        _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
+        _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs3, dur, n)
         steps += 1
         for j in range(ns):
             r = out_regs[j]
@@ -259,16 +271,17 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
 def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump, out):
     """One run of a schedule over n lanes: `out` gets the cycles. Returns windows evaluated."""
     steps = 0
+    regs3 = regs.reshape((regs.shape[0], regs.shape[1] // GROUP, GROUP))
     for x in range(n):
         regs[0, x] = 0
     if info[I_WINDOW_START] >= 0:
-        _span(0, info[I_WINDOW_START], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
+        _span(0, info[I_WINDOW_START], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs3, dur, n)
         steps = _windows(
             info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump
         )
-        _span(info[I_WINDOW_END], info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
+        _span(info[I_WINDOW_END], info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs3, dur, n)
     else:
-        _span(0, info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n)
+        _span(0, info[I_OPS], o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs3, dur, n)
     f = info[I_FINAL]
     for x in range(n):
         out[x] = regs[f, x]
@@ -280,6 +293,7 @@ def evaluate_families(
     ops,
     starts,
     pipe_core,
+    pipe_twin,
     chan,
     ends,
     n_tracks,
@@ -342,6 +356,7 @@ def evaluate_families(
     at_window = np.empty((starts.shape[0], 2), np.int64)
     regs = np.zeros((n_regs, LANES), np.int64)
     block = np.zeros((2 * n_dur + 1, LANES), np.int64)  # durations, a row of zeros, negated durations
+    block3 = block.reshape((2 * n_dur + 1, LANES // GROUP, GROUP))
     out = np.empty(LANES, np.int64)
     # of a pair (lane, wave kind) that is stretched
     p_lane = np.empty(2 * LANES, np.int64)
@@ -375,7 +390,7 @@ def evaluate_families(
             while True:
                 runs += 1
                 trace(
-                    ops, starts, pipe_core, chan, ends, n_tracks, n_dur, st, queue_depth, counter_max, queue_pipe,
+                    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, st, queue_depth, counter_max, queue_pipe,
                     True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
                     snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v], flight[v], end_count[v],
                 )  # fmt: skip
@@ -422,6 +437,7 @@ def evaluate_families(
                     n_ids += 1
             if info[I_STATUS] != 0:
                 continue
+            _rows(info[I_OPS], info[I_SOURCES], n_dur, o_dur, s_col)
             for l0 in range(0, n_ids, LANES):
                 n = min(LANES, n_ids - l0)
                 for x in range(n):
@@ -431,7 +447,7 @@ def evaluate_families(
                         block[q, x] = dur[q, ids[l0 + x]]
                         block[n_dur + 1 + q, x] = -block[q, x]
                 steps[v] += _run(
-                    info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block,
+                    info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block3,
                     b_reps, n, jump, out,
                 )  # fmt: skip
                 n_pairs = 0
@@ -499,7 +515,7 @@ def evaluate_families(
                         if open_ == 0:
                             break
                         steps[v] += _run(
-                            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block,
+                            info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, block3,
                             b_reps, m, jump, out,
                         )  # fmt: skip
                         for x in range(m):

@@ -60,6 +60,7 @@ def trace(
     ops,
     starts,
     pipe_core,
+    pipe_twin,
     chan,
     ends,
     n_tracks,
@@ -421,7 +422,11 @@ def trace(
                         if vc[r0, pipe] < p_seq[pipe] - queue_depth + 1:
                             info[I_NEEDED] |= 1 << pipe
                             if queue_pipe[pipe] == 0:
-                                info[I_QUEUE] |= 1 << pipe
+                                # start again with the limit; the sub-cores run one program
+                                for q in range(n_pipes):
+                                    if pipe_twin[q] == pipe_twin[pipe]:
+                                        info[I_QUEUE] |= 1 << q
+                                return
                         if queue_pipe[pipe] == 1:
                             n_free -= 1
                             r = free[n_free]

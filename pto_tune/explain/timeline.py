@@ -119,7 +119,7 @@ def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int 
         sources = np.zeros((4 * buffers.operations, 4), dtype=np.int64)
         info = np.zeros(4, dtype=np.int64)
         status = call(
-            detail.replay, code.ops, code.starts, code.pipe_core, code.channel_table, code.endpoint_table,
+            detail.replay, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
             len(code.tracks), structure, scalar.queue_depth(platform), code.rule_set.counter_max, dur,
             buffers.operations, buffers.cap, buffers.registers, table, sources, info,
         )  # fmt: skip

@@ -98,6 +98,7 @@ class Code:
     cores: tuple[str, ...]
     pipes: tuple[str, ...]
     pipe_core: NDArray[np.int64]
+    pipe_twin: NDArray[np.int64]  # equal for the same pipe of the two sub-cores
     channels: tuple[Channel, ...]
     endpoints: tuple[Endpoint, ...]
     tracks: tuple[str, ...]

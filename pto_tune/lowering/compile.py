@@ -114,6 +114,7 @@ class _Compiler:
             cores=tuple(self.cores),
             pipes=tuple(self.pipes),
             pipe_core=np.array(self.pipe_core, dtype=np.int64),
+            pipe_twin=np.array([self.pipes.index(p.replace("AIV1", "AIV0")) for p in self.pipes], dtype=np.int64),
             channels=tuple(self.channels),
             endpoints=tuple(self.endpoints),
             tracks=tuple(self.tracks),

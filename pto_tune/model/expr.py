@@ -7,8 +7,9 @@ An expression is data: a number, a name, or an operation on expressions. It is e
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 from typing import TYPE_CHECKING, Any, Union
 
 if TYPE_CHECKING:
@@ -22,6 +23,9 @@ MAX_VALUE = 2**31
 
 MAX_DEPTH = 60
 """Deepest nesting that is read from JSON."""
+
+MAX_LISTED = 24
+"""Most words that an error lists."""
 
 # operator -> number of operands; the words are the JSON spelling
 OPERATORS: Mapping[str, int] = {
@@ -167,6 +171,7 @@ def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
         except KeyError:
             raise ExpressionError(f"unknown name {e.args[0]!r}: known are {', '.join(sorted(env))}") from None
     v = [np.asarray(evaluate(a, env), dtype=np.int64) for a in e.args]
+    r: Any
     match e.op:
         case "+":
             r = v[0] + v[1]
@@ -278,3 +283,10 @@ def brief(value: object) -> str:
         case dict():
             return "an object"
     return f"a {type(value).__name__}"
+
+
+def one_of(words: Iterable[str]) -> str:
+    """The words (at least one) as a choice for an error: `a, b or c`; many are cut short."""
+    listed = list(islice(words, MAX_LISTED + 1))
+    listed[MAX_LISTED:] = ["others"] if len(listed) > MAX_LISTED else []
+    return " or ".join(part for part in (", ".join(listed[:-1]), listed[-1]) if part)

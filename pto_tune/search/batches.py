@@ -19,19 +19,30 @@ if TYPE_CHECKING:
 
 Ints = NDArray[np.int64]
 
+ON_CHIP = ("UB", "L1", "L0A", "L0B", "L0C")
 MAX_LANES = 65_536
-"""Most programs of one call. A configuration is one program, or one a block where its blocks differ (causal masks)."""
+"""Most programs of one call. A configuration is one program, or one a block where its blocks differ (causal
+masks)."""
 
 
 @dataclass(frozen=True)
 class Batch:
-    """`rows`: int64 (n,) row numbers of the space; `evaluation`: the results of these rows, in the same order."""
+    """`rows`: int64 (n,) row numbers of the space; `evaluation`: the results of these rows, in the same
+    order."""
 
     rows: Ints
     evaluation: Evaluation
 
     def __len__(self) -> int:
         return int(self.rows.shape[0])
+
+
+def on_chip_bytes(by_memory: Mapping[str, Ints]) -> Ints:
+    """UB (of one vector sub-core), L1, L0A, L0B and L0C together, in bytes."""
+    total = by_memory[ON_CHIP[0]].copy()
+    for memory in ON_CHIP[1:]:
+        total += by_memory[memory]
+    return total
 
 
 def evaluated(problem: Problem, space: Space, rows: Ints) -> Iterator[Batch]:

@@ -20,8 +20,8 @@ def violation(evaluation: Evaluation) -> NDArray[np.float64]:
     """(n,) 0 where the verdict is ok, above 0 elsewhere.
 
     Refused by static rules: the sum over the broken ones, where a capacity counts by how much it is exceeded
-    (bytes over limit, less 1) and every other rule as 1, since divisibility and the like know no distance. Unsafe
-    verdicts (hang, overwrite, race) and a flag counter that overflows count as 1.
+    (bytes over limit, less 1) and every other rule as 1, since divisibility and the like know no distance.
+    Unsafe verdicts (hang, overwrite, race) and a flag counter that overflows count as 1.
     """
     total = np.zeros(len(evaluation))
     for i, rule in enumerate(evaluation.rules):

@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 def front(first: NDArray[Any], second: NDArray[Any]) -> NDArray[np.int64]:
     """Positions that no other point beats in one objective without losing in the other.
 
-    `first`, `second`: (n,) finite numbers. Returns positions by increasing `first` and so by decreasing `second`. Of
-    equal points the one that comes first is kept.
+    `first`, `second`: (n,) finite numbers. Returns positions by increasing `first` and so by decreasing
+    `second`. Of equal points the one that comes first is kept.
     """
     import numpy as np
 

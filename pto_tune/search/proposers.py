@@ -17,6 +17,7 @@ Ints = NDArray[np.int64]
 LARGE_BATCH = 4_096
 _PRIMES = (2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97)
 _TRIES = 8
+_RANDOM, _HALTON = 1, 2  # so that one seed gives each its own stream
 
 
 class Proposer(Protocol):
@@ -38,7 +39,7 @@ class RandomRows:
 
     def __init__(self, size: int, seed: int) -> None:
         self._size = size
-        self._rng = np.random.default_rng([seed, 1])
+        self._rng = np.random.default_rng([seed, _RANDOM])
 
     def propose(self, n: int, known: Set[int]) -> list[int]:
         """n rows that are not known; fewer only where there are no more."""
@@ -58,16 +59,17 @@ class RandomRows:
 
 
 class HaltonRows:
-    """A scrambled Halton sequence over the domains that have a choice: even coverage of every pair of tunables.
+    """A scrambled Halton sequence over the domains that have a choice: even coverage of every pair of
+    tunables.
 
-    Made of integer arithmetic and one division, so that it is the same on every machine. A further tunable beyond
-    the 25 first primes shares a prime with an earlier one.
+    Made of integer arithmetic and one division, so that it is the same on every machine. A further tunable
+    beyond the 25 first primes shares a prime with an earlier one.
     """
 
     batch = LARGE_BATCH
 
     def __init__(self, space: Space, seed: int) -> None:
-        rng = np.random.default_rng([seed, 2])
+        rng = np.random.default_rng([seed, _HALTON])
         self._space = space
         self._at = 0
         self._axes: list[tuple[str, int, list[Ints]]] = []

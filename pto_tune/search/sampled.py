@@ -25,8 +25,9 @@ ends."""
 class SampledSearch:
     """Batches of new rows; `message` says after the last one why it ended before its budget, if it did.
 
-    A batch that the sampler cannot fill, because it repeats itself, is filled with random rows. The same seed and
-    versions give the same rows in the same order. No row comes twice, and what is refused is never executed.
+    A batch that the sampler cannot fill, because it repeats itself, is filled with random rows. The same seed
+    and versions give the same rows in the same order. No row comes twice, and what is refused is never
+    executed.
     """
 
     def __init__(self, problem: Problem, space: Space, plan: Plan) -> None:
@@ -38,14 +39,14 @@ class SampledSearch:
 
     def __iter__(self) -> Iterator[Batch]:
         plan, space = self._plan, self._space
-        proposer = _proposer(space, plan)
+        proposer: Proposer = self._random if plan.strategy == "random" else _proposer(space, plan)
         known: set[int] = set()
         stale = 0
         while len(known) < plan.budget:
             if stale >= 2 * PATIENCE:
                 self.message = (
-                    f"ended after {len(known)} of {plan.budget} configurations: the last {stale} batches, half of them "
-                    "at random, gave no new legal one"
+                    f"ended after {len(known)} of {plan.budget} configurations: the last {stale} batches, half of "
+                    "them at random, gave no new legal one"
                 )
                 return
             n = min(plan.budget - len(known), proposer.batch)
@@ -62,8 +63,6 @@ class SampledSearch:
 
 
 def _proposer(space: Space, plan: Plan) -> Proposer:
-    if plan.strategy == "random":
-        return RandomRows(space.size, plan.seed)
     if plan.strategy == "qmc":
         return HaltonRows(space, plan.seed)
     return OptunaRows(space, plan.strategy, plan.objectives, plan.seed)

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from pto_tune import verdicts
-from pto_tune.search.batches import Batch
+from pto_tune.search.batches import Batch, on_chip_bytes
 from pto_tune.search.margins import violation
 
 if TYPE_CHECKING:
@@ -27,8 +27,9 @@ Answer = tuple[tuple[float, ...], float]
 class OptunaRows:
     """Rows proposed by TPE or NSGA-II.
 
-    A parameter is an index into a tunable's domain, in the order of its values; a tunable whose values have labels
-    is a category. A row that was asked for before is told its known answer at once and proposed to nobody.
+    A parameter is an index into a tunable's domain, in the order of its values; a tunable whose values have
+    labels is a category. A row that was asked for before is told its known answer at once and proposed to
+    nobody.
     """
 
     batch = SMALL_BATCH
@@ -117,11 +118,6 @@ class OptunaRows:
     def _params(self, row: int) -> dict[str, int]:
         at = self._space.indices(np.array([row], dtype=np.int64))
         return {name: order.index(int(at[name][0])) for name, order in self._order.items()}
-
-
-def on_chip_bytes(by_memory: Mapping[str, Any]) -> Any:
-    """UB (of one vector sub-core), L1, L0A, L0B and L0C together, in bytes."""
-    return sum(by_memory[m] for m in ("UB", "L1", "L0A", "L0B", "L0C"))
 
 
 @contextmanager

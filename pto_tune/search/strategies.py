@@ -32,8 +32,8 @@ class SearchError(ValueError):
 
 @dataclass(frozen=True)
 class Plan:
-    """A search: `strategy` (never "auto"), `objectives` in the order of OBJECTIVES, `budget` = configurations to
-    look at, refused ones included."""
+    """A search: `strategy` (never "auto"), `objectives` in the order of OBJECTIVES, `budget` = configurations
+    to look at, refused ones included."""
 
     strategy: str
     objectives: tuple[str, ...]
@@ -51,9 +51,10 @@ def make_plan(
 ) -> Plan:
     """How a space of `size` configurations is searched.
 
-    "auto" goes through the whole space where it has at most EXHAUSTIVE_LIMIT configurations and the budget covers
-    it; otherwise it takes NSGA-II for two objectives, TPE for one objective and up to TPE_LIMIT evaluations, and a
-    low-discrepancy sequence beyond. An explicit "exhaustive" with a smaller budget looks at the first rows.
+    "auto" goes through the whole space where it has at most EXHAUSTIVE_LIMIT configurations and the budget
+    covers it; otherwise it takes NSGA-II for two objectives, TPE for one objective and up to TPE_LIMIT
+    evaluations, and a low-discrepancy sequence beyond. An explicit "exhaustive" with a smaller budget looks
+    at the first rows.
 
     SearchError lists everything that is wrong with the request.
     """
@@ -62,7 +63,9 @@ def make_plan(
     if strategy not in STRATEGIES:
         errors.append(f"unknown strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
     if "time" not in wanted or not set(wanted) <= set(OBJECTIVES) or len(set(wanted)) != len(wanted):
-        errors.append(f"objectives {', '.join(map(repr, wanted)) or 'none'}: expected 'time', or 'time' and 'memory'")
+        errors.append(
+            f"objectives {', '.join(map(repr, wanted)) or 'none'}: expected 'time', or 'time' and 'memory'"
+        )
     if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool) or budget < 1):
         errors.append(f"budget = {budget!r}: expected a number of evaluations, 1 or more")
     if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
@@ -70,7 +73,9 @@ def make_plan(
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
         errors.append(f"seed = {seed!r}: expected an integer from 0 to {MAX_SEED}")
     if size > MAX_SPACE:
-        errors.append(f"the space has {size} configurations, at most {MAX_SPACE} can be numbered: give fewer values")
+        errors.append(
+            f"the space has {size} configurations, at most {MAX_SPACE} can be numbered: give fewer values"
+        )
     if errors:
         raise SearchError("\n".join(errors))
     ordered = tuple(o for o in OBJECTIVES if o in wanted)

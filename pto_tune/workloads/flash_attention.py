@@ -244,8 +244,8 @@ def build() -> Workload:
             Parameter("causal", 0, "1 for a causal mask: blocks have unequal trip counts", 0, 1),
         ),
         tunables=(
-            Tunable("cube_s0", (32, 64, 128, 256), 128, "rows of Q that one block works on (CUBE_S0)", 16, 4095),
-            Tunable("cube_s1", (64, 128, 256), 128, "columns of one cube sub-tile (CUBE_S1)", 16, 4095),
+            Tunable("cube_s0", (16, 32, 64, 128, 256), 128, "rows of Q that one block works on (CUBE_S0)", 16, 4095),
+            Tunable("cube_s1", (32, 64, 128, 256), 128, "columns of one cube sub-tile (CUBE_S1)", 16, 4095),
             Tunable("tile_s1", (64, 128, 256, 512), 256, "columns of one FIFO tile (TILE_S1)", 16, 65536),
             Tunable("qk_preload", (1, 2, 3, 4, 6), 4, "tiles that QK runs ahead of PV (QK_PRELOAD)", 1, 64),
             Tunable("fifo_depth", (1, 2, 3, 4, 6, 8, 12), 8, "FifoDepth of the QK and P FIFOs, and of PV", 1, 255),

@@ -27,13 +27,13 @@ rows_of = st.lists(configurations(), min_size=1, max_size=4)
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets)
-@examples(120)
+@examples(80)
 def test_any_workload(w: Workload, rows: list[dict[str, int]], rules: RuleSet) -> None:
     assert differences(w, platform(), rules, rows) == []
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets, overrides=PLATFORM_NUMBERS)
-@examples(120)
+@examples(80)
 def test_any_workload_on_any_platform(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:
@@ -41,7 +41,7 @@ def test_any_workload_on_any_platform(
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets, overrides=SHORT_QUEUES)
-@examples(120)
+@examples(80)
 def test_a_scalar_process_that_runs_far_ahead_is_held_by_its_queues(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:
@@ -67,7 +67,7 @@ def test_generated_workloads_run_and_hang_and_wait() -> None:
     seen: Counter[str] = Counter()
 
     @given(w=workloads(min_fifos=1), config=configurations(20))
-    @settings(max_examples=60, derandomize=True, database=None, deadline=None)
+    @settings(max_examples=50, derandomize=True, database=None, deadline=None)
     def look(w: Workload, config: dict[str, int]) -> None:
         found = outcomes(run(w, platform(), RULE_SETS[0], [config]))[0]
         seen["hang" if found.cycles is None else "run"] += 1

@@ -142,7 +142,7 @@ def test_three_stages_with_short_queues(rows: list[Row], rules: RuleSet, overrid
 
 
 @given(w=workloads(), rows=st.lists(configurations(1200), min_size=1, max_size=6), rules=rule_sets)
-@examples(50)
+@examples(30)
 def test_any_workload(w: Workload, rows: list[Row], rules: RuleSet) -> None:
     assert jump_and_plain_differ(w, rules, rows) == []
 
