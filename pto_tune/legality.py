@@ -172,7 +172,10 @@ def _costs(nodes: tuple[Node, ...]) -> Iterator[tuple[str, Cost]]:
 
 
 def _shapes(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:
-    seen: set[tuple[str, str, Expr | str]] = set()
+    """Ranges of matmul and accumulator-store shapes: one rule an instruction and argument."""
+    import numpy as np
+
+    found: dict[tuple[str, str, int], dict[Expr, NDArray[np.int64]]] = {}
     for _, program in workload.programs:
         for name, cost in _costs(program):
             limits = {
@@ -182,15 +185,16 @@ def _shapes(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[Rule
             args = dict(cost.args)
             for arg, limit in limits.items():
                 e = args[arg]
-                if isinstance(e, str) or (cost.model, arg, e) in seen:
-                    continue
-                seen.add((cost.model, arg, e))
-                value = _column(evaluate(e, env), n)
-                yield RuleColumn(
-                    f"{name.lower()}-{arg}",
-                    (value < 1) | (value > limit),
-                    lambda i, name=name, arg=arg, v=value, limit=limit: (  # type: ignore[misc]
-                        f"{name}: {arg} = {int(v[i])} is outside 1..{limit}; nearest legal: "
-                        f"{min(max(int(v[i]), 1), limit)}"
-                    ),
-                )
+                if not isinstance(e, str):
+                    found.setdefault((name, arg, limit), {})[e] = _column(evaluate(e, env), n)
+    for (name, arg, limit), columns in found.items():
+        values = np.stack(list(columns.values()))
+        out = (values < 1) | (values > limit)
+
+        def sentence(
+            i: int, name: str = name, arg: str = arg, limit: int = limit, values: Any = values, out: Any = out
+        ) -> str:
+            value = int(values[np.argmax(out[:, i]), i])
+            return f"{name}: {arg} = {value} is outside 1..{limit}; nearest legal: {min(max(value, 1), limit)}"
+
+        yield RuleColumn(f"{name.lower()}-{arg}", out.any(axis=0), sentence)

@@ -134,8 +134,8 @@ def resume(
             return _answer(opened, run, what, found, plan, top, started)
         if plan.strategy != "exhaustive":
             raise SearchError(
-                f"run {run.id} ({run.name}) was searched by {plan.strategy!r}, and only an exhaustive run can be "
-                f"resumed: tune again with seed {run.seed}, which gives the same configurations"
+                f"run {run.id} ({run.name}) was searched by {plan.strategy!r}, and only an exhaustive run "
+                f"can be resumed: tune again with seed {run.seed}, which gives the same configurations"
             )
         recorder = Recorder(opened, opened.resume_run(run.id), what, found)
         session = _Session(what, found, plan, top, started, recorder)

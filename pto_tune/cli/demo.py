@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Annotated, Any
+from urllib.parse import quote
 
 import typer
 
@@ -17,6 +18,7 @@ PROBLEM = {"s0": 4096, "s1": 4096, "head": 128}
 DATABASE = "pto-tune.db"
 HEADER = f"pto_tune_{WORKLOAD}.hpp"
 REPORT = "report.html"
+_PLAIN_IN_URL = "/\\: +=,;()[]{}@!$&'~"
 
 
 def register(app: typer.Typer) -> None:
@@ -40,7 +42,7 @@ def demo(
     """
     out.mkdir(parents=True, exist_ok=True)
     database = out / DATABASE
-    url = f"sqlite:///{database.as_posix().replace('%', '%25')}"
+    url = f"sqlite:///{quote(database.as_posix(), safe=_PLAIN_IN_URL)}"
     with Bar(f"tuning {WORKLOAD}"):
         from db import open_store
         from pto_tune import tuning

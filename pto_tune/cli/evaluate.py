@@ -171,22 +171,37 @@ def show_one(record: Mapping[str, Any]) -> None:
     output.say("bytes       " + ", ".join(f"{name} {text.size(value)}" for name, value in sizes.items()))
     if record["cycles"] is not None and not record["exportable"]:
         output.say(f"no export   {record['not_exportable_because']}")
-    shares(record["busy"], record["cycles"], "Busy")
-    shares(record["waits"], record["cycles"], "Waits")
+    busy_table(record["busy"], record["cycles"])
+    waits_table(record["waits"])
 
 
-def shares(cycles: Mapping[str, int] | None, of: int | None, title: str) -> None:
-    """Cycles by name with their share of the whole, as bars; nothing where there are none."""
-    if not cycles or not of:
+def busy_table(busy: Mapping[str, int], cycles: int | None) -> None:
+    """Busy cycles of every pipe with their share of the whole; nothing where there are no times."""
+    if not busy or not cycles:
         return
-    output.heading(title)
+    output.heading("Busy")
     output.table(
-        [title.lower(), "cycles", "share", ""],
+        ["pipe", "cycles", "share", ""],
         (
-            [name, text.count(value), text.percent(value / of), text.bar(value / of)]
-            for name, value in cycles.items()
+            [name, text.count(value), text.percent(value / cycles), text.bar(value / cycles)]
+            for name, value in busy.items()
         ),
         right=["cycles", "share"],
+    )
+
+
+def waits_table(waits: Mapping[str, int], limit: int = 12) -> None:
+    """The `limit` longest waits; nothing where there are none."""
+    if not waits:
+        return
+    longest = sorted(waits.items(), key=lambda item: -item[1])[:limit]
+    most = max(longest[0][1], 1)
+    # Several pipes may wait for one thing at the same time, so a share of the whole would mislead.
+    output.heading("Waits (summed over what waits at the same time)")
+    output.table(
+        ["for", "cycles", ""],
+        ([name, text.count(value), text.bar(value / most)] for name, value in longest),
+        right=["cycles"],
     )
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pto_tune.cli import answer, errors, options, output, stored, text
-from pto_tune.cli.evaluate import shares
+from pto_tune.cli.evaluate import waits_table
 from pto_tune.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -128,8 +128,7 @@ def full(summary: Mapping[str, Any]) -> None:
     if summary["reason"]:
         output.say(f"why {summary['verdict']}: {summary['reason']}")
     answer.stall_account(summary, limit=12)
-    waits = dict(list(summary["waits"].items())[:12])
-    shares(waits, summary["cycles"], "Waits")
+    waits_table(summary["waits"])
 
 
 def _subject(

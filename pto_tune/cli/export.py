@@ -42,15 +42,7 @@ def export(
     force: Annotated[
         bool, typer.Option("--force", help="Overwrite a file that was changed by hand or is not ours.")
     ] = False,
-    platform: Annotated[
-        str | None,
-        typer.Option(
-            "--platform",
-            metavar="NAME|FILE",
-            help="The platform's file, where the run was made with one that is not built in.",
-            show_default="the run's",
-        ),
-    ] = None,
+    platform: options.RunPlatform = None,
     db: options.Db = None,
 ) -> None:
     """Write a configuration of a run as a C++ header: constants, TPipe aliases, and checks by static_assert.

@@ -38,6 +38,15 @@ PtoIsa = Annotated[
         show_default="newest",
     ),
 ]
+RunPlatform = Annotated[
+    str | None,
+    typer.Option(
+        "--platform",
+        metavar="NAME|FILE",
+        help="The platform's file, where the run was made with one that is not built in.",
+        show_default="the run's",
+    ),
+]
 Timing = Annotated[
     str,
     typer.Option(

@@ -83,6 +83,7 @@ def list_runs(db: options.Db = None, as_json: options.Json = False) -> None:
 
 def resume(
     run: options.Run,
+    platform: options.RunPlatform = None,
     db: options.Db = None,
     quiet: options.Quiet = False,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Rows to show.")] = 10,
@@ -105,7 +106,7 @@ def resume(
         from pto_tune import tuning
 
         with open_store(db, create=False) as store:
-            result = tuning.resume(store, run, progress=bar)
+            result = tuning.resume(store, run, progress=bar, top=top, platform=platform)
     finish(result, top, as_json)
 
 

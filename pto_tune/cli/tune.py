@@ -93,7 +93,7 @@ def tune(
     model = options.workload_named(workload)
     sizes = {p.name for p in model.problem}
     with Bar(f"tuning {model.name}", quiet=quiet) as bar:
-        from db.urls import parse_target
+        from db.urls import DEFAULT_URL
         from pto_tune import tuning
 
         result = tuning.tune(
@@ -108,7 +108,7 @@ def tune(
             budget=budget,
             seconds=seconds,
             seed=seed,
-            store=None if no_db else parse_target(db).shown,
+            store=None if no_db else db or DEFAULT_URL,
             name=name,
             progress=bar,
             top=top,
@@ -120,9 +120,9 @@ def finish(result: TuneResult, top: int, as_json: bool) -> None:
     """Print the answer and end with its exit code."""
     summary = stalls(result)
     if as_json:
-        output.as_json(as_plain(result, summary))
+        output.as_json(as_plain(result, summary, top))
     else:
-        show(result, summary)
+        show(result, summary, top)
     if result.best is None and not result.stopped:
         raise errors.CheckFailed(no_legal(result))
     if result.stopped:
@@ -138,7 +138,7 @@ def stalls(result: TuneResult) -> dict[str, Any] | None:
     return explain_configuration(result.problem, result.best["configuration"]).summary()
 
 
-def show(result: TuneResult, summary: dict[str, Any] | None) -> None:
+def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10) -> None:
     """The answer on the screen."""
     problem = result.problem
     tunables = {name: values for name, values in result.space.domains if len(values) > 1}
@@ -159,7 +159,7 @@ def show(result: TuneResult, summary: dict[str, Any] | None) -> None:
         output.say(result.message)
     if result.best is not None and summary is not None:
         output.heading("Best configurations")
-        answer.best_table(entries(result), varied)
+        answer.best_table(result.top[:top], varied)
     output.heading("Configurations by verdict and rule")
     answer.counts_table(result.counts)
     if result.best is not None and summary is not None:
@@ -204,12 +204,7 @@ def labelled(result: TuneResult, values: dict[str, int]) -> dict[str, int | str]
     return {name: label(parameter(result.problem.workload, name), value) for name, value in values.items()}
 
 
-def entries(result: TuneResult) -> list[dict[str, Any]]:
-    """The best configurations of a search as plain data, in order."""
-    raise NotImplementedError
-
-
-def as_plain(result: TuneResult, summary: dict[str, Any] | None) -> dict[str, Any]:
+def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int) -> dict[str, Any]:
     """The answer for --json."""
     problem = result.problem
     return {
@@ -230,7 +225,7 @@ def as_plain(result: TuneResult, summary: dict[str, Any] | None) -> dict[str, An
         "n_evaluated": result.n_evaluated,
         "counts": result.counts,
         "best": result.best,
-        "top": entries(result),
+        "top": result.top[:top],
         "front": result.front.to_dict("records"),
         "stalls": summary,
         "seconds": result.seconds,

@@ -153,11 +153,13 @@ def _plain(value: Any) -> Any:
     plain: dict[str, Any] = {"kind": kind} if kind in _KINDS else {}
     for field in fields(value):
         v = getattr(value, field.name)
+        if v == _default(field, value.costs if isinstance(value, Instr) else ()):
+            continue
         if isinstance(value, Workload) and field.name == "programs":
-            plain[field.name] = {core: _plain(body) for core, body in v}
+            plain["programs"] = {core: _plain(body) for core, body in v}
         elif isinstance(value, Workload) and field.name == "derived":
-            plain[field.name] = [_plain(_Derived(*pair)) for pair in v]
-        elif v != _default(field, value.costs if isinstance(value, Instr) else ()):
+            plain["derived"] = [_plain(_Derived(*pair)) for pair in v]
+        else:
             plain[field.name] = _plain(v)
     return plain
 
@@ -354,7 +356,7 @@ class _Check:
     def leaves(self, place: str, record: Any, *special: str) -> bool:
         """The numbers, flags and expressions among the fields of a record; whether the numbers are right."""
         right = True
-        for field in fields(record):
+        for field in fields(record) if record != _UNREAD else ():
             at, value = f"{place}.{field.name}" if place else field.name, getattr(record, field.name)
             if field.type == "int":
                 right &= self.integer(at, value, *_BOUNDS.get(field.name, ()))
@@ -548,7 +550,8 @@ class _Check:
                 self.refer(at, buffer, f"buffer of {core}", self.buffers[core])
         for part in ("publishes", "releases"):
             for at, token in self.items(f"{place}.{part}", getattr(node, part)):
-                self.refer(at, token.buffer, f"buffer of {core}", self.buffers[core])
+                where = at if token.unit_flag is None and isinstance(token.buffer, str) else f"{at}.buffer"
+                self.refer(where, token.buffer, f"buffer of {core}", self.buffers[core])
                 self.pairs += [] if token.unit_flag is None else [(f"{at}.unit_flag", token.unit_flag)]
         for part, fills in (("writes", True), ("reads", False)):
             what = f"ring of {core} or FIFO that {core} {'fills' if fills else 'empties'}"

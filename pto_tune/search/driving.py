@@ -45,17 +45,18 @@ def drive(
 ) -> str:
     """Take batches until there are no more. Returns "" then, or why it stopped before.
 
-    `stop`, the time and the first Ctrl-C act between batches: the batch in hand is finished and kept. A
-    second Ctrl-C raises KeyboardInterrupt at once.
+    `stop`, the first Ctrl-C and the time (after one batch at least) act between batches: the batch in hand is
+    finished and kept. A second Ctrl-C raises KeyboardInterrupt at once.
     """
     deadline = None if seconds is None else time.monotonic() + seconds
     source = iter(batches)
+    first = True
     with _first_interrupt() as interrupted:
         while True:
             if tally.done < total:
                 if interrupted.is_set() or (stop is not None and stop.is_set()):
                     return STOPPED
-                if deadline is not None and time.monotonic() >= deadline:
+                if deadline is not None and not first and time.monotonic() >= deadline:
                     return f"stopped after {seconds:g} s"
             try:
                 batch = next(source, None)
@@ -64,6 +65,7 @@ def drive(
                 if recorder is not None:
                     recorder.add(tally.done, batch)
                 tally.add(batch)
+                first = False
                 if progress is not None:
                     progress(_progress(tally, problem, total))
             except KeyboardInterrupt:

@@ -88,8 +88,9 @@ def _platform(run: Run, given: Platform | None, where: str) -> Platform:
         given = load_platform(run.platform)
     if given.sha256 != run.platform_sha256:
         raise SearchError(
-            f"the numbers of platform {given.name!r} (sha256 {given.sha256[:12]}) are not those that {where} was "
-            f"made with ({run.platform!r}, {run.platform_sha256[:12]}): give that platform's file, or tune again"
+            f"the numbers of platform {given.name!r} (sha256 {given.sha256[:12]}) are not those that {where} "
+            f"was made with ({run.platform!r}, {run.platform_sha256[:12]}): give that platform's file, "
+            "or tune again"
         )
     return given
 
@@ -149,6 +150,6 @@ def _compare(run: Run, batch: Batch, stored_cycles: Ints) -> None:
     e = batch.evaluation
     if not (np.array_equal(e.cycles, stored_cycles) and bool((e.verdict == verdicts.OK).all())):
         raise SearchError(
-            f"run {run.id} ({run.name}) has other times than this pto-tune predicts for the same configurations: "
-            "tune again"
+            f"run {run.id} ({run.name}) has other times than this pto-tune predicts for the same "
+            "configurations: tune again"
         )

@@ -45,8 +45,8 @@ class SampledSearch:
         while len(known) < plan.budget:
             if stale >= 2 * PATIENCE:
                 self.message = (
-                    f"ended after {len(known)} of {plan.budget} configurations: the last {stale} batches, half of "
-                    "them at random, gave no new legal one"
+                    f"ended after {len(known)} of {plan.budget} configurations: the last {stale} batches, "
+                    "half of them at random, gave no new legal one"
                 )
                 return
             n = min(plan.budget - len(known), proposer.batch)

@@ -66,8 +66,8 @@ def test_any_workload_at_any_capacity(
 def test_generated_workloads_run_and_hang_and_wait() -> None:
     seen: Counter[str] = Counter()
 
-    @given(w=workloads(min_fifos=1), config=configurations(20))
-    @settings(max_examples=50, derandomize=True, database=None, deadline=None)
+    @given(w=workloads(min_fifos=1), config=configurations(40))
+    @settings(max_examples=60, derandomize=True, database=None, deadline=None)
     def look(w: Workload, config: dict[str, int]) -> None:
         found = outcomes(run(w, platform(), RULE_SETS[0], [config]))[0]
         seen["hang" if found.cycles is None else "run"] += 1

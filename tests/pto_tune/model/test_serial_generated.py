@@ -1,0 +1,325 @@
+"""Whatever the workload, it comes back equal; whatever the document, a workload or a sentence comes out."""
+
+import json
+import string
+from collections.abc import Sequence
+from dataclasses import fields
+from functools import lru_cache
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, assume, event, given, settings
+from hypothesis import strategies as st
+
+from cost_models.dma import PATHS
+from pto_tune.model import serial
+from pto_tune.model.expr import OPERATORS, Expr, expr, name
+from pto_tune.model.nodes import (
+    DIRECTIONS,
+    MEMORIES,
+    PIPES,
+    Buffer,
+    Cost,
+    Fifo,
+    Instr,
+    Launch,
+    Loop,
+    Node,
+    Parameter,
+    Ring,
+    Rule,
+    Talloc,
+    Tfree,
+    Token,
+    Tpop,
+    Tpush,
+    Tunable,
+    Workload,
+)
+from pto_tune.workloads import workload, workload_names
+
+Strategy = st.SearchStrategy
+
+LETTERS = string.ascii_letters
+NAMES = st.builds(
+    str.__add__, st.sampled_from(LETTERS), st.text(LETTERS + string.digits + "_", max_size=3)
+).filter(lambda n: n != "sub")
+TEXTS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=20).filter(str.isprintable)
+BOUNDED = st.integers(-(2**31), 2**31)
+SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+
+
+# workloads
+
+
+def expressions(names: Sequence[str]) -> Strategy[Expr]:
+    return _expressions(tuple(names))
+
+
+@lru_cache(maxsize=64)
+def _expressions(names: tuple[str, ...]) -> Strategy[Expr]:
+    def deeper(inner: Strategy[Expr]) -> Strategy[Expr]:
+        return st.sampled_from(sorted(OPERATORS)).flatmap(
+            lambda op: st.tuples(*[inner] * OPERATORS[op]).map(lambda args: Expr(op, args))
+        )
+
+    leaves = BOUNDED.map(expr) | (st.sampled_from(names).map(name) if names else st.nothing())
+    return st.recursive(leaves, deeper, max_leaves=4)
+
+
+def several(items: Sequence[str], most: int = 2) -> Strategy[tuple[str, ...]]:
+    return st.lists(st.sampled_from(list(items)), max_size=most).map(tuple) if items else st.just(())
+
+
+@st.composite
+def parameters(draw: Any, cls: Any, own: str) -> Any:
+    low = draw(st.integers(-5, 5) | BOUNDED)
+    high = draw(st.integers(low, min(low + 5, 2**31)) | st.integers(low, 2**31))
+    inside = st.integers(low, high)
+    values: dict[str, Any] = {"name": own, "doc": draw(TEXTS), "minimum": low, "maximum": high}
+    values["default"] = draw(inside)
+    if low >= 0 and high < 12:
+        values["labels"] = tuple(draw(st.lists(NAMES, min_size=high + 1, max_size=high + 1, unique=True)))
+    if cls is Tunable:
+        values["domain"] = tuple(draw(st.lists(inside, min_size=1, max_size=6, unique=True)))
+    return cls(**values)
+
+
+@st.composite
+def costs(draw: Any, names: Sequence[str]) -> Cost:
+    e = expressions(names)
+    model = draw(st.sampled_from(["dma", "vector", "cycles", "matmul", "drain"]))
+    args: dict[str, list[str]] = {
+        "dma": ["bytes", "burst_bytes", "hbm_bytes"],
+        "vector": ["rows", "cols", "elem_bytes"],
+        "cycles": ["cycles"],
+        "matmul": ["m", "k", "n", "elem_bytes"],
+        "drain": ["rows", "cols", "out_bytes", "hbm_bytes"],
+    }
+    first = {"dma": [("path", draw(st.sampled_from(PATHS)))], "vector": [("family", draw(NAMES))]}
+    pairs = [*first.get(model, []), *((key, draw(e)) for key in args[model])]
+    return Cost(model, tuple(draw(st.permutations(pairs))))
+
+
+@st.composite
+def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> tuple[Node, ...]:
+    """Nodes of every kind; the first two are labelled, and every event has an instruction of its own."""
+    buffers = [b.name for b in w["buffers"] if b.core == core]
+    rings = [r.name for r in w["rings"] if r.core == core]
+    filled = [f.name for f in w["fifos"] if (f.direction == "C2V") == (core == "AIC")]
+    emptied = [f.name for f in w["fifos"] if (f.direction == "V2C") == (core == "AIC")]
+    events = draw(st.lists(NAMES, max_size=2, unique=True))
+    inner = [*names, "block"]
+    e = expressions(inner)
+    pipes = st.sampled_from(PIPES[core])
+    flags = st.none() | st.sampled_from([("mm", "st"), ("st", "mm")])
+    tokens = (
+        st.lists(st.builds(Token, st.sampled_from(buffers), flags), max_size=2).map(tuple)
+        if buffers
+        else st.just(())
+    )
+    instr = st.builds(
+        Instr,
+        name=NAMES,
+        pipe=pipes,
+        costs=st.lists(costs([*inner, "sub"]), max_size=2).map(tuple),
+        acquires=several(buffers),
+        takes=several(buffers),
+        publishes=tokens,
+        releases=tokens,
+        waits=several(events),
+        event=st.sampled_from(["", *events]),
+        writes=several([*filled, *rings]),
+        reads=several([*emptied, *rings]),
+        issues=st.integers(1, 40),
+    )
+    calls = [st.builds(call, st.sampled_from(filled)) for call in (Talloc, Tpush) if filled]
+    calls += [st.builds(call, st.sampled_from(emptied)) for call in (Tpop, Tfree) if emptied]
+    leaf: Strategy[Node] = st.one_of(*calls, instr)
+    inside = st.lists(
+        st.one_of(*calls, st.builds(Loop, e, st.lists(leaf, max_size=2).map(tuple))), max_size=2
+    )
+    nodes = leaf | st.builds(Loop, e, inside.map(tuple))
+    drain = Cost("drain", tuple((key, draw(e)) for key in ("rows", "cols", "out_bytes", "hbm_bytes")))
+    labelled = (
+        Instr("TMATMUL", draw(pipes), (draw(costs(inner)),), label="mm"),
+        Instr("TSTORE", draw(pipes), (drain,), label="st"),
+    )
+    steady = draw(
+        st.lists(st.builds(Loop, e, st.lists(nodes, max_size=3).map(tuple), st.just(True)), max_size=1)
+    )
+    rest = draw(st.lists(nodes, max_size=4))
+    return (*labelled, *(Instr("SET", draw(pipes), event=one) for one in events), *rest, *steady)
+
+
+@st.composite
+def workloads(draw: Any) -> Workload:
+    own = draw(st.lists(NAMES, min_size=8, max_size=8, unique=True))
+    sizes = draw(st.integers(0, 2)), draw(st.integers(0, 2)), draw(st.integers(0, 2))
+    problem = tuple(draw(parameters(Parameter, n)) for n in own[: sizes[0]])
+    tunables = tuple(draw(parameters(Tunable, n)) for n in own[2 : 2 + sizes[1]])
+    names = [p.name for p in (*problem, *tunables)]
+    derived = []
+    for n in own[4 : 4 + sizes[2]]:
+        derived.append((n, draw(expressions([*names, "block"]))))
+        names.append(n)
+    e = expressions([*names, "block"])
+    places = st.sampled_from([(core, memory) for core in PIPES for memory in MEMORIES[core]])
+    tracks = draw(st.lists(NAMES, max_size=4, unique=True))
+    w: dict[str, Any] = {
+        "buffers": tuple(
+            Buffer(n, *draw(places), draw(e), draw(e)) for n in draw(st.lists(NAMES, max_size=3, unique=True))
+        ),
+        "rings": tuple(Ring(n, *draw(places), draw(e), draw(e)) for n in tracks[:2]),
+        "fifos": tuple(
+            Fifo(
+                n,
+                draw(st.sampled_from(DIRECTIONS)),
+                *(draw(e) for _ in range(5)),
+                flag_id=draw(st.integers(0, 255)),
+                tile_bytes=draw(e),
+                slot_num_name=draw(st.sampled_from(["", *(t.name for t in tunables)])),
+                unit_flag=draw(st.booleans()),
+                used=draw(e),
+            )
+            for n in tracks[2:]
+        ),
+    }
+    both = st.permutations(sorted(PIPES))
+    cores = draw(both) if w["fifos"] else draw(both)[: draw(st.integers(1, 2))]
+    rule_names = draw(st.lists(st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True), max_size=2, unique=True))
+    return Workload(
+        name=draw(NAMES),
+        doc=draw(TEXTS),
+        problem=problem,
+        tunables=tunables,
+        derived=tuple(derived),
+        programs=tuple((core, draw(programs(core, w, names))) for core in cores),
+        launch=Launch(draw(expressions(names)), draw(expressions(names))),
+        rules=tuple(
+            Rule(n, draw(e), "{value} is over {limit}", draw(e), draw(e), draw(st.none() | e))
+            for n in rule_names
+        ),
+        uses_ub_scratch=draw(st.booleans()),
+        l2_footprint=draw(e),
+        **w,
+    )
+
+
+@settings(SLOW, max_examples=50)
+@given(workloads())
+def test_every_workload_comes_back_equal(w: Workload) -> None:
+    assert serial.check(w) == []
+    todo = [node for _, body in w.programs for node in body]
+    while todo:
+        node = todo.pop()
+        event(type(node).__name__)
+        todo += node.body if isinstance(node, Loop) else ()
+    text = serial.to_json(w)
+    assert serial.from_json(text) == w
+    assert serial.to_json(serial.from_json(text)) == text
+
+
+# documents
+
+KEYS = sorted(
+    {"format", "kind", "model", "costs", "body", "name", "value", "AIC", "AIV", "programs", "trips", "steady"}
+)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats()
+    | st.text(max_size=8)
+    | st.sampled_from(
+        [*KEYS, *OPERATORS, "instr", "loop", "tpop", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT]
+    )
+)
+JSON: Strategy[Any] = st.recursive(
+    SCALARS,
+    lambda inner: (
+        st.lists(inner, max_size=4)
+        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner, max_size=4)
+    ),
+    max_leaves=12,
+)
+
+
+def read(document: Any) -> Workload | None:
+    """The workload, or None where the document is refused in sentences that say where and what."""
+    try:
+        return serial.from_dict(document)
+    except serial.WorkloadError as e:
+        for line in str(e).split("\n"):
+            assert line.isprintable()
+            assert len(line) < 2000
+            assert ": " in line or line.startswith("... and ")
+        return None
+
+
+@given(JSON)
+def test_any_json_is_refused_in_sentences(document: Any) -> None:
+    assert read(document) is None
+
+
+@given(st.fixed_dictionaries({}, optional={field.name: JSON for field in fields(Workload)}))
+def test_any_parts_are_refused_in_sentences(parts: dict[str, Any]) -> None:
+    read({"format": serial.FORMAT, **parts})
+
+
+@given(st.text())
+def test_any_text_is_refused_in_sentences(text: str) -> None:
+    with pytest.raises(serial.WorkloadError, match=": "):
+        serial.from_json(text)
+
+
+DOCUMENTS = {n: serial.to_json(workload(n)) for n in workload_names()}
+
+
+def places(document: Any) -> list[tuple[Any, Any]]:
+    """Every container in the document with each of its keys."""
+    found: list[tuple[Any, Any]] = []
+    todo = [document]
+    while todo:
+        inside = todo.pop()
+        if isinstance(inside, dict | list):
+            keys = list(inside) if isinstance(inside, dict) else list(range(len(inside)))
+            found += [(inside, key) for key in keys]
+            todo += [inside[key] for key in keys]
+    return found
+
+
+@SLOW
+@given(st.sampled_from(sorted(DOCUMENTS)), st.data())
+def test_a_changed_document_is_a_workload_or_refused(which: str, data: st.DataObject) -> None:
+    document = json.loads(DOCUMENTS[which])
+    for _ in range(data.draw(st.integers(1, 3))):
+        inside, key = data.draw(st.sampled_from(places(document)))
+        match data.draw(st.sampled_from(["nudge", "replace", "delete", "swap", "add", "repeat"])):
+            case "nudge" if type(inside[key]) is int:
+                inside[key] += data.draw(st.integers(-1, 1))
+            case "delete":
+                del inside[key]
+            case "swap":
+                other, at = data.draw(st.sampled_from(places(document)))
+                inside[key] = json.loads(json.dumps(other[at]))
+            case "add" if isinstance(inside, dict):
+                inside[data.draw(st.text(max_size=5))] = data.draw(JSON)
+            case "repeat" if isinstance(inside, list):
+                inside += [json.loads(json.dumps(inside[key]))] * data.draw(st.integers(1, 5))
+            case _:
+                inside[key] = data.draw(JSON)
+        assume(places(document))
+    got = read(document)
+    event("read" if got else "refused")
+    if got is not None:
+        assert serial.check(got) == []
+        assert serial.from_json(serial.to_json(got)) == got
+
+
+@given(st.data())
+def test_a_cut_text_is_refused(data: st.DataObject) -> None:
+    text = DOCUMENTS["gemm"]
+    cut = data.draw(st.integers(0, len(text) - 1))
+    with pytest.raises(serial.WorkloadError, match="is no JSON"):
+        serial.from_json(text[:cut] + data.draw(st.sampled_from(["", " ", ",", "0", '"'])))
