@@ -63,9 +63,7 @@ def guard(
             foreign.append(f"{room!r} would be imported from {found} instead of {expected}")
     if foreign or missing:
         way_out = [_WAY_OUT] if foreign else []
-        raise ImportError(
-            f"pto-tune cannot use its own packages: {'; '.join([*missing, *foreign, *way_out])}"
-        )
+        raise ImportError(f"pto-tune cannot use its own packages: {'; '.join([*missing, *foreign, *way_out])}")
 
 
 def check_loaded(modules: Mapping[str, object] | None = None) -> None:

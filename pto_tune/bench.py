@@ -24,8 +24,8 @@ def executor(
     after one that compiles. `iterations_simulated`: steady trips that were really evaluated, a configuration."""
     from cost_models import load_platform
     from pto_tune import legality
-    from pto_tune.executor.engine import execute, thread_count
     from pto_tune.evaluation import Problem
+    from pto_tune.executor.engine import execute, thread_count
     from pto_tune.lowering.columns import environment
     from pto_tune.space import space
     from pto_tune.workloads import workload

@@ -128,9 +128,8 @@ def _capacities(workload: Workload, platform: Platform, env: Mapping[str, Any], 
             i: int, memory: str = memory, parts: Any = parts, total: Any = total, limit: int = limit, note: str = note
         ) -> str:
             top = sorted(((int(s[i]), name) for name, s in parts), reverse=True)[:3]
-            return (
-                f"{memory} needs {int(total[i])} bytes and has {limit}{note}; largest: "
-                + ", ".join(f"{name} {size}" for size, name in top)
+            return f"{memory} needs {int(total[i])} bytes and has {limit}{note}; largest: " + ", ".join(
+                f"{name} {size}" for size, name in top
             )
 
         yield RuleColumn(f"capacity-{memory}", total > limit, sentence)
@@ -140,9 +139,7 @@ def memory_parts(
     workload: Workload, memory: str, env: Mapping[str, Any], n: int
 ) -> list[tuple[str, NDArray[np.int64]]]:
     """Bytes of every buffer and ring in a memory of one core: (name, column)."""
-    parts = [
-        (b.name, _column(evaluate(b.bytes * b.copies, env), n)) for b in workload.buffers if b.memory == memory
-    ]
+    parts = [(b.name, _column(evaluate(b.bytes * b.copies, env), n)) for b in workload.buffers if b.memory == memory]
     parts += [(r.name, _column(evaluate(r.bytes * r.slots, env), n)) for r in workload.rings if r.memory == memory]
     return parts
 

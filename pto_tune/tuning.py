@@ -187,9 +187,7 @@ class _Session:
                 message = f"{reason}, with {self.tally.done} of {self._plan.budget} configurations looked at"
             if self._recorder is not None:
                 run = self._recorder.finish(self.tally, "stopped" if reason else "done", message)
-        return _result(
-            run, self._problem, self._space, self._plan, self.tally, self._started, reason, message
-        )
+        return _result(run, self._problem, self._space, self._plan, self.tally, self._started, reason, message)
 
     def _batches(self) -> tuple[Iterable[Batch], Callable[[], str]]:
         """The batches that are left, and what there is to say after them."""
@@ -197,11 +195,7 @@ class _Session:
         if self._plan.strategy == "exhaustive":
             from pto_tune.search.exhaustive import exhaustive
 
-            note = (
-                f"looked at the first {budget} of {size} configurations, as the budget says"
-                if budget < size
-                else ""
-            )
+            note = f"looked at the first {budget} of {size} configurations, as the budget says" if budget < size else ""
             return exhaustive(self._problem, self._space, self.tally.done, budget), lambda: note
         from pto_tune.search.sampled import SampledSearch
 
@@ -230,9 +224,7 @@ class _Session:
             raise
 
 
-def _answer(
-    store: Store, run: Run, problem: Problem, space: Space, plan: Plan, top: int, started: float
-) -> TuneResult:
+def _answer(store: Store, run: Run, problem: Problem, space: Space, plan: Plan, top: int, started: float) -> TuneResult:
     """The result of a finished run, from the store."""
     from pto_tune.search.restoring import restore
 

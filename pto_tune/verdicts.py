@@ -71,9 +71,7 @@ def sentence(code: Code, schedules: Schedules, i: int, rule: str) -> str:
 
 
 def _overflow(code: Code, schedules: Schedules, i: int) -> str:
-    most, name = max(
-        (int(schedules.flight[i, j]), ch.wait_name) for j, ch in enumerate(code.channels) if ch.counter
-    )
+    most, name = max((int(schedules.flight[i, j]), ch.wait_name) for j, ch in enumerate(code.channels) if ch.counter)
     limit = code.rule_set.counter_max
     return (
         f"up to {most} signals of {name} can be outstanding and the flag counter holds {limit}: "
@@ -108,9 +106,7 @@ def _deadlock(code: Code, schedules: Schedules, i: int) -> str:
 
 
 def _endpoint(code: Code, core: int, track: str) -> int:
-    return next(
-        i for i, e in enumerate(code.endpoints) if e.core == core and code.tracks[e.track] == track
-    )
+    return next(i for i, e in enumerate(code.endpoints) if e.core == core and code.tracks[e.track] == track)
 
 
 def _slot(code: Code, schedules: Schedules, i: int) -> str:

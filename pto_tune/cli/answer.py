@@ -34,13 +34,23 @@ def best_table(entries: Sequence[Mapping[str, Any]], varied: Sequence[str]) -> N
             ]
             for entry in entries
         ),
-        right=["row", "time (us)", "cube", "vector", "on chip", "GM rings", "GM traffic"],
+        right=["row", "time (us)", "cube", "vector", "on chip", "GM rings", "GM traffic", *_numeric(entries, varied)],
     )
+
+
+def _numeric(entries: Sequence[Mapping[str, Any]], names: Sequence[str]) -> list[str]:
+    """The names whose values are numbers everywhere."""
+    return [n for n in names if not any(isinstance(e["configuration"].get(n), str) for e in entries)]
 
 
 def counts_table(counts: Mapping[str, Mapping[str, int]]) -> None:
     """How many configurations were legal, and how many were refused or unsafe by which rule."""
     total = sum(sum(rules.values()) for rules in counts.values())
+    by_verdict = {verdict: sum(rules.values()) for verdict, rules in counts.items()}
+    unsafe = total - by_verdict.get("ok", 0) - by_verdict.get("refused", 0)
+    output.say(
+        f"{by_verdict.get('ok', 0):,} legal and safe, {by_verdict.get('refused', 0):,} refused, {unsafe:,} unsafe"
+    )
     rows: list[list[object]] = []
     ordered = [
         *(v for v in ("ok", *_UNSAFE) if v in counts),
@@ -70,7 +80,7 @@ def front_table(front: Sequence[Mapping[str, Any]], varied: Sequence[str], limit
             ]
             for point in shown
         ),
-        right=["time (us)", "on chip"],
+        right=["time (us)", "on chip", *_numeric([{"configuration": point} for point in front], varied)],
     )
     if len(front) > len(shown):
         output.say(f"({len(shown)} of {len(front):,} points)")
@@ -96,10 +106,7 @@ def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
     rows = [*((b["pipe"], int(b["cycles"])) for b in summary["bounds"]), ("simulated", total)]
     output.table(
         ["limit", "cycles", "of the time", ""],
-        (
-            [name, text.count(cycles), text.percent(cycles / total), text.bar(cycles / total)]
-            for name, cycles in rows
-        ),
+        ([name, text.count(cycles), text.percent(cycles / total), text.bar(cycles / total)] for name, cycles in rows),
         right=["cycles", "of the time"],
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated, Any
 from urllib.parse import quote
@@ -55,20 +56,16 @@ def demo(
     with open_store(url, create=False) as store:
         run = store.find_run(result.run.id)
         entry = stored.entry_of(store, run, None)
-    header = export.write(
-        run, entry, stored.platform_of(run, None), out / HEADER, export.NAMESPACE, force=False
-    )
+    header = export.write(run, entry, stored.platform_of(run, None), out / HEADER, export.NAMESPACE, force=False)
     output.heading("Written")
-    output.table(
-        ["what", "where"], [["header", header], ["store", database], *_report(ctx, out, url, run.id)]
-    )
+    output.table(["what", "where"], [["header", header], ["store", database], *_report(ctx, out, url, run.id)])
     output.heading("Next")
-    for line in (
-        f"pto-tune explain latest --db {url} --trace {out / 'best.json'}",
-        f"pto-tune show latest --db {url} --sort memory",
-        "pto-tune workloads show flash_attention",
+    for words in (
+        ["explain", "latest", "--db", url, "--trace", str(out / "best.json")],
+        ["show", "latest", "--db", url, "--sort", "memory"],
+        ["workloads", "show", WORKLOAD],
     ):
-        output.say(f"  {line}")
+        output.say(f"  {shlex.join(['pto-tune', *words])}")
 
 
 def _report(ctx: typer.Context, out: Path, url: str, run: int) -> list[list[object]]:

@@ -54,9 +54,7 @@ def evaluate(
     with Bar(f"evaluating {n:,} configurations", quiet=quiet):
         from pto_tune.api import evaluate_records
 
-        records = evaluate_records(
-            model, table, platform=platform, pto_isa=pto_isa, timing=timing, accounts=True
-        )
+        records = evaluate_records(model, table, platform=platform, pto_isa=pto_isa, timing=timing, accounts=True)
     if as_json:
         output.as_json(records)
     elif len(records) == 1:
@@ -79,9 +77,7 @@ def _reader(model: Any) -> Any:
     return read
 
 
-def product(
-    fixed: Mapping[str, str], grid: Mapping[str, Sequence[str]], read: Any
-) -> tuple[dict[str, Any], int]:
+def product(fixed: Mapping[str, str], grid: Mapping[str, Sequence[str]], read: Any) -> tuple[dict[str, Any], int]:
     """Columns of every combination, the last grid fastest, and the number of rows.
 
     `read(name, text)` gives the value. ValueError lists every unknown name and value, empty grids, names

@@ -164,8 +164,7 @@ def _subject(
         if what == "latest" or what.isdigit():
             raise
         raise ValueError(
-            f"{what!r} is neither a workload ({', '.join(workload_names())}, or a .json file) "
-            f"nor a run: {error}"
+            f"{what!r} is neither a workload ({', '.join(workload_names())}, or a .json file) nor a run: {error}"
         ) from None
     chip = stored.platform_of(run, platform)
     revision = pto_isa or stored.revision_of(run, chip)

@@ -69,9 +69,7 @@ def export(
     output.say(f"wrote {path} (row {entry['row']} of run {found.id}, namespace {namespace})")
 
 
-def write(
-    run: Run, entry: dict[str, Any], platform: Platform, target: Path, namespace: str, force: bool
-) -> Path:
+def write(run: Run, entry: dict[str, Any], platform: Platform, target: Path, namespace: str, force: bool) -> Path:
     """Write the header of one stored configuration.
 
     CheckFailed: it cannot be exported, every reason a line. ValueError: the namespace or the file.

@@ -57,9 +57,7 @@ Timing = Annotated[
 ]
 Set = Annotated[
     list[str] | None,
-    typer.Option(
-        "--set", metavar="NAME=VALUE", help="Set a problem size or a tunable. May be given several times."
-    ),
+    typer.Option("--set", metavar="NAME=VALUE", help="Set a problem size or a tunable. May be given several times."),
 ]
 Db = Annotated[
     str | None,
@@ -130,6 +128,4 @@ def no_name_twice(first: Sequence[str], second: Sequence[str], options: str) -> 
     """ValueError where a name is in both."""
     both = [name for name in first if name in second]
     if both:
-        raise ValueError(
-            "\n".join(f"{name!r} is given by {options}: give it by one of them" for name in both)
-        )
+        raise ValueError("\n".join(f"{name!r} is given by {options}: give it by one of them" for name in both))

@@ -54,9 +54,7 @@ def list_platforms(as_json: options.Json = False) -> None:
             [{"name": p.name, "family": p.family, "soc": p.soc, "description": p.description} for p in found]
         )
         return
-    output.table(
-        ["name", "family", "chip", "description"], ([p.name, p.family, p.soc, p.description] for p in found)
-    )
+    output.table(["name", "family", "chip", "description"], ([p.name, p.family, p.soc, p.description] for p in found))
 
 
 def show(
@@ -92,10 +90,7 @@ def show(
     output.say()
     output.table(
         ["number", "value", "unit", "kind", "source", "note"],
-        (
-            [n.key, f"{n.value:.10g}{_range(n)}", n.unit, n.kind, n.source, n.note]
-            for n in platform.numbers.values()
-        ),
+        ([n.key, f"{n.value:.10g}{_range(n)}", n.unit, n.kind, n.source, n.note] for n in platform.numbers.values()),
         right=["value"],
     )
 

@@ -24,9 +24,7 @@ def show(
     top: Top = 10,
     sort: Annotated[
         str,
-        typer.Option(
-            "--sort", metavar="time|memory|row", help="What comes first: fastest, least on-chip memory, row."
-        ),
+        typer.Option("--sort", metavar="time|memory|row", help="What comes first: fastest, least on-chip memory, row."),
     ] = "time",
     db: options.Db = None,
     as_json: options.Json = False,

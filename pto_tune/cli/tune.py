@@ -63,13 +63,9 @@ def tune(
     no_db: Annotated[bool, typer.Option("--no-db", help="Keep nothing.")] = False,
     name: Annotated[
         str | None,
-        typer.Option(
-            "--name", metavar="NAME", help="Name of the run.", show_default="workload-platform-number"
-        ),
+        typer.Option("--name", metavar="NAME", help="Name of the run.", show_default="workload-platform-number"),
     ] = None,
-    top: Annotated[
-        int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")
-    ] = 10,
+    top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")] = 10,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
@@ -164,7 +160,7 @@ def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10) -> N
     answer.counts_table(result.counts)
     if result.best is not None and summary is not None:
         output.heading("Pareto front of time against on-chip memory")
-        answer.front_table(result.front.to_dict("records"), varied)
+        answer.front_table(front(result), varied)
         answer.stall_account(summary)
         if not result.best["exportable"]:
             output.say()
@@ -204,6 +200,11 @@ def labelled(result: TuneResult, values: dict[str, int]) -> dict[str, int | str]
     return {name: label(parameter(result.problem.workload, name), value) for name, value in values.items()}
 
 
+def front(result: TuneResult) -> list[dict[str, Any]]:
+    """The Pareto front, a dictionary a point."""
+    return [{str(name): value for name, value in point.items()} for point in result.front.to_dict("records")]
+
+
 def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int) -> dict[str, Any]:
     """The answer for --json."""
     problem = result.problem
@@ -218,15 +219,13 @@ def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int) -> di
         "timing": problem.timing,
         "strategy": result.strategy,
         "problem": labelled(result, dict(result.space.problem)),
-        "domains": {
-            name: [labelled(result, {name: v})[name] for v in values] for name, values in result.space.domains
-        },
+        "domains": {name: [labelled(result, {name: v})[name] for v in values] for name, values in result.space.domains},
         "n_candidates": result.n_candidates,
         "n_evaluated": result.n_evaluated,
         "counts": result.counts,
         "best": result.best,
         "top": result.top[:top],
-        "front": result.front.to_dict("records"),
+        "front": front(result),
         "stalls": summary,
         "seconds": result.seconds,
         "stopped": result.stopped,

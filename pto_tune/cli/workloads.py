@@ -61,9 +61,7 @@ def list_workloads(as_json: options.Json = False) -> None:
 
 
 def show(
-    name: Annotated[
-        str, typer.Argument(metavar="NAME", help="A workload's name, or the path of a workload's JSON.")
-    ],
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A workload's name, or the path of a workload's JSON.")],
     as_json: options.Json = False,
 ) -> None:
     """Show a workload: problem sizes, tunables with their domains and meaning, FIFOs, buffers.
@@ -103,10 +101,7 @@ def _memories(model: Workload) -> None:
         output.heading("FIFOs (at the defaults)")
         output.table(
             ["name", "direction", "flag id", "slot", "slots"],
-            (
-                [f.name, f.direction, f.flag_id, _size(f.slot_bytes, env), _value(f.slot_num, env)]
-                for f in fifos
-            ),
+            ([f.name, f.direction, f.flag_id, _size(f.slot_bytes, env), _value(f.slot_num, env)] for f in fifos),
             right=["flag id", "slot", "slots"],
         )
     output.heading("Buffers (at the defaults)")

@@ -70,7 +70,7 @@ def accounts(code: Code, platform: Platform, x: Execution, rows: Sequence[int]) 
         status = call(
             detail.account_lanes, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
             len(code.tracks), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
-            code.rule_set.counter_max, dur, buffers.operations, buffers.cap, buffers.registers, waits, cycles,
+            dur, buffers.operations, buffers.cap, buffers.registers, waits, cycles,
         )  # fmt: skip
         if status != FULL:
             break

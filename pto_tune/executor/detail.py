@@ -8,6 +8,7 @@ winner. `replay` gives the times of all events of a schedule that was traced wit
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
@@ -26,12 +27,17 @@ from pto_tune.executor.trace import (
     trace,
 )
 
+Ints = NDArray[np.int64]
+
 PERIODS = 12
 """Most windows of one period."""
 
 
 @kernel
-def _events(lo, hi, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win):
+def _events(
+    lo: int, hi: int, o_dst: Ints, o_dur: Ints, o_kind: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints,
+    s_chan: Ints, regs: Ints, dur: Ints, full: Ints, base: Ints, win: Ints,
+) -> None:  # fmt: skip
     """Run operations lo:hi on one lane; by operation (from 0): the maximum over all sources, that over issue and pipe,
     and the source that decides (-1: issue or pipe)."""
     for i in range(lo, hi):
@@ -59,7 +65,9 @@ def _events(lo, hi, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, re
 
 
 @kernel
-def _add(lo, n, s_chan, chan, queue_wait, full, base, win, waits, times):
+def _add(
+    n: int, s_chan: Ints, chan: Ints, queue_wait: Ints, full: Ints, base: Ints, win: Ints, waits: Ints, times: int,
+) -> None:  # fmt: skip
     for i in range(n):
         if win[i] >= 0:
             ch = s_chan[win[i]]
@@ -69,9 +77,10 @@ def _add(lo, n, s_chan, chan, queue_wait, full, base, win, waits, times):
 
 @kernel
 def _account(
-    info, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, chan, queue_wait, in_regs, out_regs, adjust, regs,
-    dur, reps, waits,
-):  # fmt: skip
+    info: Ints, o_dst: Ints, o_dur: Ints, o_kind: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints,
+    s_chan: Ints, chan: Ints, queue_wait: Ints, in_regs: Ints, out_regs: Ints, adjust: Ints, regs: Ints, dur: Ints,
+    reps: int, waits: Ints,
+) -> int:  # fmt: skip
     """Waits by name of one lane that runs the window `reps` times; returns the cycles."""
     n_ops = info[I_OPS]
     lo = info[I_WINDOW_START]
@@ -82,10 +91,10 @@ def _account(
     regs[0] = 0
     if lo < 0:
         _events(0, n_ops, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
-        _add(0, n_ops, s_chan, chan, queue_wait, full, base, win, waits, 1)
+        _add(n_ops, s_chan, chan, queue_wait, full, base, win, waits, 1)
         return full[n_ops - 1]
     _events(0, lo, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
-    _add(0, lo, s_chan, chan, queue_wait, full, base, win, waits, 1)
+    _add(lo, s_chan, chan, queue_wait, full, base, win, waits, 1)
     n = hi - lo
     ns = info[I_STATE]
     depth = 2 * PERIODS + 1
@@ -112,7 +121,7 @@ def _account(
             lo, hi, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, fulls[slot], bases[slot],
             wins[slot],
         )  # fmt: skip
-        _add(lo, n, s_chan, chan, queue_wait, fulls[slot], bases[slot], wins[slot], waits, 1)
+        _add(n, s_chan, chan, queue_wait, fulls[slot], bases[slot], wins[slot], waits, 1)
         before = (seen - 1) % depth
         h = 0
         for i in range(n):
@@ -217,15 +226,16 @@ def _account(
     for j in range(ns):
         regs[out_regs[j]] = x[j] - adjust[j]
     _events(hi, n_ops, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
-    _add(hi, n_ops - hi, s_chan, chan, queue_wait, full, base, win, waits, 1)
+    _add(n_ops - hi, s_chan, chan, queue_wait, full, base, win, waits, 1)
     return full[n_ops - hi - 1]
 
 
 @kernel
 def account_lanes(
-    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, queue_wait, structure, first, queue_depth, counter_max, dur, max_ops,
-    cap, n_regs, waits, cycles,
-):  # fmt: skip
+    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, n_tracks: int,
+    queue_wait: Ints, structure: Ints, first: Ints, queue_depth: int, dur: Ints, max_ops: int, cap: int, n_regs: int,
+    waits: Ints, cycles: Ints,
+) -> int:  # fmt: skip
     """Waits (lanes, names) and cycles of lanes first[i]:first[i+1] of every structure row, with durations
     dur (lanes, durations), stretched already. Rows that hang are left out. Returns FULL where a buffer was too small."""
     n_dur = dur.shape[1]
@@ -258,7 +268,7 @@ def account_lanes(
         queue_pipe[:] = 0
         while True:
             trace(
-                ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, structure[i], queue_depth, counter_max, queue_pipe,
+                ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, structure[i], queue_depth, queue_pipe,
                 True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc,
                 info, in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
             )  # fmt: skip
@@ -281,9 +291,9 @@ def account_lanes(
 
 @kernel
 def replay(
-    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, structure, queue_depth, counter_max, dur, max_ops, cap, n_regs, table,
-    sources, out_info,
-):  # fmt: skip
+    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, n_tracks: int, structure: Ints,
+    queue_depth: int, dur: Ints, max_ops: int, cap: int, n_regs: int, table: Ints, sources: Ints, out_info: Ints,
+) -> int:  # fmt: skip
     """All events of one lane, windows not left out.
 
     table (max_ops, 8): kind, operation of the code, duration column, end, start (the maximum over all sources), that
@@ -318,7 +328,7 @@ def replay(
     vc = np.empty((n_regs, CLOCKS), np.int32)
     while True:
         trace(
-            ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, structure, queue_depth, counter_max, queue_pipe, False,
+            ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, structure, queue_depth, queue_pipe, False,
             o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc, info,
             in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
         )  # fmt: skip

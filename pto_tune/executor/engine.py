@@ -258,9 +258,9 @@ def _run_lanes(
             found.info[a:b] = 0
             full = call(
                 k.evaluate_families,
-                code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table, len(code.tracks),
+                code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
                 steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
-                first_lane[a : b + 1] - first_lane[a], queue_depth, code.rule_set.counter_max,
+                first_lane[a : b + 1] - first_lane[a], queue_depth,
                 np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
                 np.ascontiguousarray(columns.bytes[:, :, lane]), active[lane], capacity, jump, buffers.operations,
                 buffers.cap, buffers.registers, cycles, stretch, resource, busy, demand, repeats, found.windows[a:b],

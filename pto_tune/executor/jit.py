@@ -20,7 +20,7 @@ _compiling = threading.Lock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KERNEL_MODULES = ("jit.py", "clocks.py", "trace.py", "lanes.py", "detail.py")
+_KERNEL_MODULES = ("jit.py", "clocks.py", "snapshot.py", "trace.py", "lanes.py", "detail.py")
 
 
 def jit_enabled() -> bool:

@@ -23,16 +23,17 @@ busiest pipe alone would take that long, by regula falsi, in at most `MAX_RUNS` 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
 from pto_tune.executor.trace import (
     FULL,
     I_FINAL,
+    I_NEEDED,
     I_OPS,
     I_QUEUE,
     I_RUNS,
-    I_NEEDED,
     I_SKIPPED,
     I_SOURCES,
     I_STATE,
@@ -43,6 +44,9 @@ from pto_tune.executor.trace import (
     SNAPSHOT,
     trace,
 )
+
+Ints = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
 LANES = 32
 """Lanes of a block: registers of a block stay in the second-level cache."""
@@ -61,7 +65,10 @@ TOLERANCE = 0.005
 
 
 @kernel
-def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n):
+def _span(
+    lo: int, hi: int, o_dst: Ints, o_dur: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints, regs: Ints,
+    dur: Ints, n: int,
+) -> None:  # fmt: skip
     """Run operations lo:hi on n lanes. `regs` and `dur` are (rows, groups, GROUP): the lanes of a group stay in vector
     registers, the names a..h. `o_dur` and `s_col` are rows of `dur`, as `_rows` makes them."""
     groups = (n + GROUP - 1) // GROUP
@@ -106,7 +113,7 @@ def _span(lo, hi, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, regs, dur, n):
 
 
 @kernel
-def _rows(n_ops, n_sources, n_dur, o_dur, s_col):
+def _rows(n_ops: int, n_sources: int, n_dur: int, o_dur: Ints, s_col: Ints) -> None:
     """From duration columns to rows of a block: durations, one row of zeros, negated durations."""
     for i in range(n_ops):
         if o_dur[i] < 0:
@@ -119,7 +126,10 @@ def _rows(n_ops, n_sources, n_dur, o_dur, s_col):
 
 
 @kernel
-def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump):
+def _windows(
+    info: Ints, o_dst: Ints, o_dur: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints, in_regs: Ints,
+    out_regs: Ints, adjust: Ints, regs: Ints, dur: Ints, reps: Ints, n: int, jump: int,
+) -> int:  # fmt: skip
     """Run the window `reps` times a lane. Returns how many windows were evaluated.
 
     Every lane goes its own way through the same evaluations: it either simulates the next window or tries a leap. A
@@ -268,7 +278,10 @@ def _windows(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, 
 
 
 @kernel
-def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adjust, regs, dur, reps, n, jump, out):
+def _run(
+    info: Ints, o_dst: Ints, o_dur: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints, in_regs: Ints,
+    out_regs: Ints, adjust: Ints, regs: Ints, dur: Ints, reps: Ints, n: int, jump: int, out: Ints,
+) -> int:  # fmt: skip
     """One run of a schedule over n lanes: `out` gets the cycles. Returns windows evaluated."""
     steps = 0
     regs3 = regs.reshape((regs.shape[0], regs.shape[1] // GROUP, GROUP))
@@ -290,42 +303,12 @@ def _run(info, o_dst, o_dur, o_ptr, s_reg, s_off, s_col, in_regs, out_regs, adju
 
 @kernel
 def evaluate_families(
-    ops,
-    starts,
-    pipe_core,
-    pipe_twin,
-    chan,
-    ends,
-    n_tracks,
-    steady,
-    families,
-    first_variant,
-    variants,
-    first,
-    queue_depth,
-    counter_max,
-    dur,
-    dur_pipe,
-    use,
-    active,
-    capacity,
-    jump,
-    max_ops,
-    cap,
-    n_regs,
-    cycles,
-    stretch,
-    resource,
-    busy,
-    demand,
-    repeats,
-    steps,
-    infos,
-    blocked,
-    over,
-    flight,
-    end_count,
-):
+    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, steady: Ints, families: Ints,
+    first_variant: Ints, variants: Ints, first: Ints, queue_depth: int, dur: Ints, dur_pipe: Ints, use: Ints,
+    active: Ints, capacity: Floats, jump: int, max_ops: int, cap: int, n_regs: int, cycles: Ints, stretch: Floats,
+    resource: Ints, busy: Ints, demand: Ints, repeats: Ints, steps: Ints, infos: Ints, blocked: Ints, over: Ints,
+    flight: Ints, end_count: Ints,
+) -> int:  # fmt: skip
     """Trace every family of structures and run its lanes.
 
     A family is a structure row but for the steady trips (columns `steady`); its variants first_variant[i]:[i+1] have
@@ -390,7 +373,7 @@ def evaluate_families(
             while True:
                 runs += 1
                 trace(
-                    ops, starts, pipe_core, pipe_twin, chan, ends, n_tracks, n_dur, st, queue_depth, counter_max, queue_pipe,
+                    ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, st, queue_depth, queue_pipe,
                     True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
                     snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v], flight[v], end_count[v],
                 )  # fmt: skip

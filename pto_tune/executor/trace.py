@@ -18,9 +18,14 @@ All arrays are int64. Nothing here allocates by configuration: the caller gives 
 from __future__ import annotations
 
 import numpy as np
+from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS, join
 from pto_tune.executor.jit import kernel
+from pto_tune.executor.snapshot import describe, same_state
+
+Ints = NDArray[np.int64]
+Counts = NDArray[np.int32]
 
 # status
 OK = 0
@@ -57,44 +62,12 @@ REMATERIALISED = -1000
 
 @kernel
 def trace(
-    ops,
-    starts,
-    pipe_core,
-    pipe_twin,
-    chan,
-    ends,
-    n_tracks,
-    n_durations,
-    st,
-    queue_depth,
-    counter_max,
-    queue_pipe,
-    skip,
-    o_dst,
-    o_dur,
-    o_kind,
-    o_pc,
-    o_ptr,
-    s_reg,
-    s_off,
-    s_col,
-    s_chan,
-    cap,
-    n_regs,
-    snaps,
-    snap_regs,
-    vc,
-    info,
-    in_regs,
-    out_regs,
-    adjust,
-    counts,
-    at_window,
-    blocked,
-    over,
-    flight,
-    end_count,
-):
+    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, n_durations: int, st: Ints,
+    queue_depth: int, queue_pipe: Ints, skip: int, o_dst: Ints, o_dur: Ints, o_kind: Ints, o_pc: Ints, o_ptr: Ints,
+    s_reg: Ints, s_off: Ints, s_col: Ints, s_chan: Ints, cap: int, n_regs: int, snaps: Ints, snap_regs: Ints,
+    vc: Counts, info: Ints, in_regs: Ints, out_regs: Ints, adjust: Ints, counts: Ints, at_window: Ints, blocked: Ints,
+    over: Ints, flight: Ints, end_count: Ints,
+) -> None:  # fmt: skip
     """Trace one structure row `st`. See the module for what comes out; outputs by name:
 
     o_*, s_*    operations (destination, duration column, kind, op of the code, first source) and sources;
@@ -187,17 +160,15 @@ def trace(
             if ops[q, 0] == 1 and ops[q, 3] == 1:
                 steady_op[c] = q
     # snapshots of rounds
-    snap_width = snaps.shape[1]
     snap_len = np.zeros(MAX_ROUNDS, np.int64)
     snap_op = np.zeros(MAX_ROUNDS, np.int64)
     snap_counts = np.empty((MAX_ROUNDS, n_durations), np.int64)
     snap_left = np.empty((MAX_ROUNDS, n_cores), np.int64)
-    snap_live = np.zeros(MAX_ROUNDS, np.int64)
     snap_add = np.empty((MAX_ROUNDS, n_cores), np.int64)
     canon = np.zeros(n_regs, np.int64)
     n_snaps = 0
     search = True
-    line = np.zeros(snap_width, np.int64)
+    line = np.zeros(snaps.shape[1], np.int64)
 
     n_op = 0
     n_src = 0
@@ -244,97 +215,15 @@ def trace(
                         o_ptr[n_op] = n_src
                         s_at[c] = r
                         s_add[c] = 0
-                # write the state down with registers by first appearance
-                k = 0
-                live = 0
-                canon[:] = 0
-                fits = True
-                for c in range(n_cores):
-                    line[k] = pc[c]
-                    line[k + 1] = done[c]
-                    k += 2
-                    r = s_at[c]
-                    if r > 0 and canon[r] == 0:
-                        live += 1
-                        canon[r] = live
-                        snap_regs[n_snaps, live - 1] = r
-                    line[k] = canon[r]
-                    k += 1
-                for q in range(n_loops):
-                    line[k] = loop_left[inner_loop[q]]
-                    k += 1
-                for p in range(n_pipes):
-                    r = p_at[p]
-                    if r > 0 and canon[r] == 0:
-                        live += 1
-                        canon[r] = live
-                        snap_regs[n_snaps, live - 1] = r
-                    line[k] = canon[r]
-                    line[k + 1] = p_lat[p]
-                    k += 2
-                for e in range(n_ends):
-                    if ends[e, 3] == ends[e, 4]:
-                        continue  # a ring has no flags: its index decides no wait
-                    per = st[ends[e, 4]]
-                    line[k] = 1 if n_count[e] >= st[ends[e, 5]] else 0
-                    line[k + 1] = n_count[e] % per if per > 0 else 0
-                    k += 2
-                for ch in range(n_chan):
-                    n_tok = tail[ch] - head[ch]
-                    line[k] = n_tok
-                    k += 1
-                    if k + 2 * n_tok + 2 * n_pipes * queue_depth >= snap_width:
-                        fits = False
-                        break
-                    for j in range(n_tok):
-                        slot = (head[ch] + j) & mask
-                        r = tok[ch, slot]
-                        if r > 0 and canon[r] == 0:
-                            live += 1
-                            canon[r] = live
-                            snap_regs[n_snaps, live - 1] = r
-                        line[k] = canon[r]
-                        line[k + 1] = tok_lat[ch, slot]
-                        k += 2
-                if fits:
-                    for p in range(n_pipes):
-                        if queue_pipe[p] == 1:
-                            n_hist = min(p_seq[p], queue_depth)
-                            for j in range(n_hist):
-                                slot = (p_seq[p] - n_hist + j) % queue_depth
-                                r = hist[p, slot]
-                                if r > 0 and canon[r] == 0:
-                                    live += 1
-                                    canon[r] = live
-                                    snap_regs[n_snaps, live - 1] = r
-                                line[k] = canon[r]
-                                line[k + 1] = hist_dur[p, slot]
-                                k += 2
-                if not fits:
+                k, live = describe(
+                    line, snap_regs[n_snaps], canon, st, ends, pc, done, s_at, loop_left, inner_loop, n_loops, p_at,
+                    p_lat, p_seq, n_count, head, tail, tok, tok_lat, queue_pipe, hist, hist_dur,
+                )  # fmt: skip
+                if k < 0:
                     search = False
                 else:
-                    found = -1
-                    for z in range(n_snaps - 1, -1, -1):
-                        if snap_len[z] != k:
-                            continue
-                        same = True
-                        for q in range(k):
-                            if snaps[z, q] != line[q]:
-                                same = False
-                                break
-                        if same:
-                            moved = False
-                            for c in range(n_cores):
-                                if done[c] == 0:
-                                    if snap_left[z, c] < left_now[c]:
-                                        same = False
-                                    if snap_left[z, c] > left_now[c]:
-                                        moved = True
-                            if same and moved:
-                                found = z
-                                break
-                    if found >= 0:
-                        z = found
+                    z = same_state(snaps, snap_len, n_snaps, line, k, snap_left, left_now, done)
+                    if z >= 0:
                         info[I_WINDOW_START] = snap_op[z]
                         info[I_WINDOW_END] = n_op
                         info[I_STATE] = live
@@ -369,7 +258,6 @@ def trace(
                             snaps[n_snaps, q] = line[q]
                         snap_len[n_snaps] = k
                         snap_op[n_snaps] = n_op
-                        snap_live[n_snaps] = live
                         for q in range(n_durations):
                             snap_counts[n_snaps, q] = counts[0, q]
                         for c in range(n_cores):
@@ -502,8 +390,7 @@ def trace(
                         if ends[e, 0] == a and ends[e, 2] == 0:
                             while (
                                 seen[b, e] < n_count[e]
-                                and cur_vc[read_clock[e, seen[b, e] & mask]]
-                                >= read_seq[e, seen[b, e] & mask]
+                                and cur_vc[read_clock[e, seen[b, e] & mask]] >= read_seq[e, seen[b, e] & mask]
                             ):
                                 seen[b, e] += 1
                             in_flight = tile + 1 - seen[b, e]
@@ -579,9 +466,7 @@ def trace(
                     refs[r] += 1
                     if chan[a, 3] == 1:
                         other = n_pipes + chan[a, 1]
-                        while (
-                            known[a] < head[a] and pop_seq[a, known[a] & mask] <= vc[r, other]
-                        ):
+                        while known[a] < head[a] and pop_seq[a, known[a] & mask] <= vc[r, other]:
                             known[a] += 1
                         flight[a] = max(flight[a], tail[a] - known[a])
                     pc[core] = i + 1
@@ -727,4 +612,3 @@ def trace(
     info[I_SOURCES] = n_src
     info[I_REGISTERS] = used + 1
     info[I_FINAL] = r
-

@@ -8,8 +8,8 @@ def warm() -> float:
     import time
 
     from cost_models import load_platform
-    from pto_tune.explain.explanation import explain_configuration
     from pto_tune.evaluation import Problem
+    from pto_tune.explain.explanation import explain_configuration
     from pto_tune.workloads import workload
 
     start = time.perf_counter()

@@ -23,8 +23,7 @@ def trace_events(t: Timeline, clock_mhz: float) -> list[dict[str, Any]]:
     tracks = [*t.code.pipes, *(f"{core}.S" for core in t.code.cores)]
     threads = {track: i + 1 for i, track in enumerate(tracks)}
     out: list[dict[str, Any]] = [
-        {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": core}}
-        for core, pid in cores.items()
+        {"ph": "M", "name": "process_name", "pid": pid, "tid": 0, "args": {"name": core}} for core, pid in cores.items()
     ]
     for track, tid in threads.items():
         core, pipe = track.split(".")

@@ -25,9 +25,9 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-    from pto_tune.rule_sets import RuleSet
     from pto_tune.model.expr import Expr
     from pto_tune.model.nodes import Cost, Workload
+    from pto_tune.rule_sets import RuleSet
 
 # operations: (op, a, b, c, d)
 HALT = 0  #                      the program of this core is at its end

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from pto_tune.lowering import code as c
-from pto_tune.rule_sets import RuleSet
 from pto_tune.model.expr import Expr, expr, where
 from pto_tune.model.nodes import (
     PIPES,
@@ -19,6 +18,7 @@ from pto_tune.model.nodes import (
     Tpush,
     Workload,
 )
+from pto_tune.rule_sets import RuleSet
 
 
 class LoweringError(ValueError):
@@ -90,11 +90,7 @@ class _Compiler:
             self._drains(core)
             self._op(c.HALT)
             steady.append(self.steady_column)
-        wait_names = tuple(
-            dict.fromkeys(
-                [ch.wait_name for ch in self.channels] + [f"{p}.queue" for p in self.pipes]
-            )
-        )
+        wait_names = tuple(dict.fromkeys([ch.wait_name for ch in self.channels] + [f"{p}.queue" for p in self.pipes]))
         channel_table = np.array(
             [
                 [ch.writer, ch.reader, ch.initial, int(ch.counter), wait_names.index(ch.wait_name)]
@@ -165,9 +161,7 @@ class _Compiler:
                 self.tracks.append(f"{core}.{r.name}")
                 for producer in (True, False):
                     self.ends[core, r.name, producer] = len(self.endpoints)
-                    self.endpoints.append(
-                        c.Endpoint(len(self.tracks) - 1, i, producer, slots, slots, slots)
-                    )
+                    self.endpoints.append(c.Endpoint(len(self.tracks) - 1, i, producer, slots, slots, slots))
 
     def _fifo(self, fifo: Fifo) -> None:
         """Flags of a TPipe: one signal from AIC reaches both sub-cores; AIC is released when both signalled."""
@@ -225,9 +219,7 @@ class _Compiler:
         try:
             return self.pipes.index(f"{core}.{pipe}")
         except ValueError:
-            raise LoweringError(
-                f"{core} has no pipe {pipe!r}: its pipes are {', '.join(PIPES[core[:3]])}"
-            ) from None
+            raise LoweringError(f"{core} has no pipe {pipe!r}: its pipes are {', '.join(PIPES[core[:3]])}") from None
 
     def _body(self, i: int, core: str, sub: int, body: tuple[Node, ...], top: bool = False) -> None:
         for node in body:
@@ -236,9 +228,7 @@ class _Compiler:
                     trips = self._struct(f"{core} trips {len(self.structure)}", node.trips)
                     if node.steady:
                         if not top or self.steady_column >= 0:
-                            raise LoweringError(
-                                f"{core}: a steady loop stands at top level, at most one a core"
-                            )
+                            raise LoweringError(f"{core}: a steady loop stands at top level, at most one a core")
                         self.steady_column = trips
                     at = self._op(c.LOOP, trips, -1, int(node.steady))
                     self._body(i, core, sub, node.body)
@@ -306,9 +296,7 @@ class _Compiler:
                 self._op(op, self.endpoints[end].track, end)
         duration = -1
         if node.costs:
-            duration = (
-                self.labels[core, node.label] if node.label else self._cost_column(core, sub, node)
-            )
+            duration = self.labels[core, node.label] if node.label else self._cost_column(core, sub, node)
         latency = -1
         for cost in node.costs:
             args = dict(cost.args)

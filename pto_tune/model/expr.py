@@ -252,9 +252,7 @@ def read(data: Any, place: str, faults: list[str], depth: int = 0) -> Expr:
     elif isinstance(data, list) and data and isinstance(data[0], str) and data[0] in OPERATORS:
         op, arity = data[0], OPERATORS[data[0]]
         if len(data) - 1 == arity:
-            return Expr(
-                op, tuple(read(a, f"{place}[{i}]", faults, depth + 1) for i, a in enumerate(data[1:], 1))
-            )
+            return Expr(op, tuple(read(a, f"{place}[{i}]", faults, depth + 1) for i, a in enumerate(data[1:], 1)))
         faults.append(f"{place}: {op!r} has {len(data) - 1} operands: expected {arity}")
     else:
         what = brief(data)

@@ -82,9 +82,7 @@ def sync(
     releases: Iterable[str | Token] = (),
 ) -> Instr:
     """Flags alone: wait_flag and set_flag on a pipe, without work."""
-    return instr(
-        "TSYNC", pipe, acquires=acquires, takes=takes, publishes=publishes, releases=releases
-    )
+    return instr("TSYNC", pipe, acquires=acquires, takes=takes, publishes=publishes, releases=releases)
 
 
 def loop(trips: ExprLike, *body: Node) -> Loop:

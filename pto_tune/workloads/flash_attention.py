@@ -16,6 +16,7 @@ from __future__ import annotations
 
 from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, where
 from pto_tune.model.nodes import (
+    SPLITS,
     Buffer,
     Cost,
     Fifo,
@@ -24,7 +25,6 @@ from pto_tune.model.nodes import (
     Parameter,
     Ring,
     Rule,
-    SPLITS,
     Token,
     Tunable,
     Workload,

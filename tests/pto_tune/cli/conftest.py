@@ -75,23 +75,17 @@ def own_url(cli: Callable[..., Any], tmp_path: Path) -> str:
     return made
 
 
-def sentences(result: Any, code: int) -> list[str]:
-    """The complaints of a command that ended with `code`: sentences on stderr, nothing else."""
-    assert result.exit_code == code, result.output
-    lines = str(result.stderr).splitlines()
-    assert lines, "it says nothing"
-    assert all(line.startswith("pto-tune: ") for line in lines), result.stderr
-    assert "Traceback" not in result.stderr
-    return [line.removeprefix("pto-tune: ") for line in lines]
-
-
 @pytest.fixture
 def wrong() -> Callable[..., list[str]]:
     """`wrong(result)`: the complaints of a command that was used wrongly, which prints no result."""
 
     def check(result: Any, code: int = 2) -> list[str]:
-        found = sentences(result, code)
+        assert result.exit_code == code, result.output
+        lines = str(result.stderr).splitlines()
+        assert lines, "it says nothing"
+        assert all(line.startswith("pto-tune: ") for line in lines), result.stderr
+        assert "Traceback" not in result.stderr
         assert code != 2 or result.stdout == ""
-        return found
+        return [line.removeprefix("pto-tune: ") for line in lines]
 
     return check

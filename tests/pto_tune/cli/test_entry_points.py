@@ -24,7 +24,7 @@ def project() -> dict[str, Any]:
 
 
 def installed(folder: Path, name: str, points: dict[str, str]) -> Path:
-    """A folder for PYTHONPATH that looks as if a distribution with these entry points were installed there."""
+    """A folder for PYTHONPATH that looks as if a distribution with these entry points lay there."""
     info = folder / f"{name.replace('-', '_')}-0.dist-info"
     info.mkdir(parents=True)
     (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: 0\n")

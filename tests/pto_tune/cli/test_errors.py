@@ -48,7 +48,7 @@ def no_debugging(monkeypatch: pytest.MonkeyPatch) -> None:
         (KeyboardInterrupt(), 130, "pto-tune: stopped\n"),
         (typer.Exit(1), 1, ""),
         (typer.Exit(0), 0, ""),
-        (typer.BadParameter("odd."), 2, "pto-tune: invalid value: odd\n"),
+        (typer.BadParameter("odd."), 2, "pto-tune: invalid value: odd (see 'root fail --help')\n"),
         (ZeroDivisionError("by zero"), 3,
          "pto-tune: internal error, ZeroDivisionError: by zero (set PTO_TUNE_DEBUG=1 for the traceback)\n"),
         (ValueError("red \x1b[31m \udc80"), 2, "pto-tune: red ?[31m ?\n"),
@@ -100,9 +100,7 @@ def test_a_reader_that_leaves_is_no_error_to_talk_about(tmp_path: Path) -> None:
         (["show", "latest", "--top", "-1"], "--top"),
     ],
 )
-def test_words_that_cannot_be_read_are_wrong_use(
-    arguments: list[str], word: str, cli: Callable[..., Any]
-) -> None:
+def test_words_that_cannot_be_read_are_wrong_use(arguments: list[str], word: str, cli: Callable[..., Any]) -> None:
     result = cli(*arguments)
     assert result.exit_code == 2
     assert result.stdout == ""

@@ -111,7 +111,7 @@ def test_starting_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="processor time of a process needs wait4")
 @pytest.mark.parametrize("arguments", [["--help"], ["tune", "--help"], ["--version"]])
 def test_help_comes_at_once(arguments: list[str], tmp_path: Path) -> None:
-    """Measured in processor time, which other work on the machine lengthens less; the best of a few counts."""
+    """Measured in processor time, which other work on the machine lengthens less; the best of five."""
     spent = []
     for _ in range(5):
         child = subprocess.Popen(

@@ -1,8 +1,9 @@
 """Comparing the executor with the oracle: what the oracle says of a configuration, and tables of them."""
 
 import os
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any
 
@@ -66,14 +67,11 @@ def table(workload: Workload, rows: Sequence[Config]) -> dict[str, np.ndarray[An
     if unknown:
         raise KeyError(f"{workload.name} has no {sorted(unknown)}")
     return {
-        name: np.array([row.get(name, default) for row in rows], dtype=np.int64)
-        for name, default in defaults.items()
+        name: np.array([row.get(name, default) for row in rows], dtype=np.int64) for name, default in defaults.items()
     }
 
 
-def run(
-    workload: Workload, chip: Platform, rules: RuleSet, rows: Sequence[Config], **options: Any
-) -> Execution:
+def run(workload: Workload, chip: Platform, rules: RuleSet, rows: Sequence[Config], **options: Any) -> Execution:
     return execute(lower(workload, rules), chip, table(workload, rows), len(rows), **options)
 
 
@@ -84,6 +82,7 @@ class Outcome:
     cycles: int | None
     stretch: float = 1.0
     busy: Mapping[str, int] | None = None
+    waits: Mapping[str, int] | None = field(default=None, compare=False)  # the oracle's only
 
 
 def outcomes(execution: Execution) -> list[Outcome]:
@@ -123,7 +122,7 @@ def expected(workload: Workload, chip: Platform, rules: RuleSet, config: Config)
         waves = [beside(wave * cores) for wave in range(full + (rest > 0))]
         if any(w.cycles is None for w in waves):
             return Outcome(None)
-        return Outcome(sum(w.cycles or 0 for w in waves), waves[0].stretch, _busy(w for w in waves))
+        return Outcome(sum(w.cycles or 0 for w in waves), waves[0].stretch, *_busy_and_waits(waves))
     free_at = [0] * min(cores, blocks)
     done: list[list[SharedResult]] = [[] for _ in free_at]
     for block in range(blocks):
@@ -134,15 +133,16 @@ def expected(workload: Workload, chip: Platform, rules: RuleSet, config: Config)
         free_at[core] += result.cycles
         done[core].append(result)
     last = free_at.index(max(free_at))
-    return Outcome(max(free_at), max(r.stretch for r in known.values()), _busy(done[last]))
+    return Outcome(max(free_at), max(r.stretch for r in known.values()), *_busy_and_waits(done[last]))
 
 
-def _busy(results: Iterable[SharedResult]) -> dict[str, int]:
-    total: dict[str, int] = {}
+def _busy_and_waits(results: Iterable[SharedResult]) -> tuple[dict[str, int], dict[str, int]]:
+    busy: Counter[str] = Counter()
+    waits: Counter[str] = Counter()
     for result in results:
-        for pipe, cycles in result.run.busy.items():
-            total[pipe] = total.get(pipe, 0) + cycles
-    return total
+        busy.update(result.run.busy)  # adds up
+        waits.update(result.run.waits)
+    return dict(busy), dict(waits)
 
 
 def differences(

@@ -203,9 +203,7 @@ def _link(draw: st.DrawFn, core: _Core, one: _Draft, two: _Draft) -> None:
 
 
 def _fifo(i: int, direction: str) -> Fifo:
-    return Fifo(
-        f"f{i}", direction, expr(64), name(f"depth{i}"), name(f"period{i}"), expr(2), expr(1), 2 * i, expr(64)
-    )
+    return Fifo(f"f{i}", direction, expr(64), name(f"depth{i}"), name(f"period{i}"), expr(2), expr(1), 2 * i, expr(64))
 
 
 @st.composite
@@ -285,9 +283,7 @@ def configurations(most_tiles: int = 40) -> st.SearchStrategy[dict[str, int]]:
         "more": st.sampled_from((0, 0, 0, 0, 0, 0, 1, 20)),
     }
     fields |= {d: durations() for d in DURATIONS}
-    fields |= {
-        f"depth{i}": st.one_of(st.integers(1, 12), st.sampled_from((2, 4, 8))) for i in range(MOST_FIFOS)
-    }
+    fields |= {f"depth{i}": st.one_of(st.integers(1, 12), st.sampled_from((2, 4, 8))) for i in range(MOST_FIFOS)}
     fields |= {f"period{i}": st.sampled_from((0, 0, 0, 1, 2, 3, 5)) for i in range(MOST_FIFOS)}
     fields |= {c: st.integers(1, 4) for c in COPIES}
     return st.fixed_dictionaries(fields)

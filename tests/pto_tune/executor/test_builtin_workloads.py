@@ -80,9 +80,7 @@ def test_streams(rows: list[dict[str, int]], rules: RuleSet) -> None:
 def test_flash_attention_with_even_and_odd_tile_counts(rules: RuleSet) -> None:
     rows = [
         {"s0": 128, "s1": 256 * tiles, "qk_preload": preload, "fifo_depth": depth}
-        for tiles, (preload, depth) in product(
-            (1, 2, 3, 4, 5, 9, 16), ((1, 4), (2, 4), (4, 8), (4, 2), (3, 5))
-        )
+        for tiles, (preload, depth) in product((1, 2, 3, 4, 5, 9, 16), ((1, 4), (2, 4), (4, 8), (4, 2), (3, 5)))
     ]
     assert differences(workload("flash_attention"), platform(), rules, rows) == []
 

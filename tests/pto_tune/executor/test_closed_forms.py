@@ -40,9 +40,7 @@ def test_half_period_loses_nothing(direction: int, tiles: int, t: int) -> None:
 @pytest.mark.parametrize("tiles", [1, 8, 9, 100, 1001, MANY])
 def test_full_period_loses_a_tile_in_every_round(direction: int, depth: int, tiles: int) -> None:
     t = 1000
-    found = stream_cycles(
-        FULL, direction=direction, tiles=tiles, store_cycles=t, load_cycles=t, fifo_depth=depth
-    )
+    found = stream_cycles(FULL, direction=direction, tiles=tiles, store_cycles=t, load_cycles=t, fifo_depth=depth)
     assert found == (tiles + 1 + (tiles - 1) // depth) * t
 
 
@@ -74,9 +72,7 @@ def test_rendezvous_takes_both_stages_for_every_tile(direction: int, depth: int,
 @examples(60)
 def test_the_slower_stage_never_waits(direction: int, a: int, apart: int, tiles: int, depth: int) -> None:
     b = max(0, a + apart)
-    found = stream_cycles(
-        HALF, direction=direction, tiles=tiles, store_cycles=a, load_cycles=b, fifo_depth=depth
-    )
+    found = stream_cycles(HALF, direction=direction, tiles=tiles, store_cycles=a, load_cycles=b, fifo_depth=depth)
     assert found == max(a + tiles * b, tiles * a + b)
 
 

@@ -93,9 +93,7 @@ def three_stages() -> Workload:
     )
 
 
-BALANCED: dict[str, st.SearchStrategy[int]] = {
-    p: st.integers(990, 1010) for p in ("first", "load", "vector", "third")
-}
+BALANCED: dict[str, st.SearchStrategy[int]] = {p: st.integers(990, 1010) for p in ("first", "load", "vector", "third")}
 STAGES = st.fixed_dictionaries(
     BALANCED
     | {
@@ -129,9 +127,7 @@ def test_streams_that_are_nearly_balanced(rows: list[Row], rules: RuleSet) -> No
 
 @given(rows=st.lists(STAGES, min_size=8, max_size=40), rules=rule_sets)
 @examples(30)
-def test_three_stages_that_are_nearly_balanced_with_unequal_sub_cores(
-    rows: list[Row], rules: RuleSet
-) -> None:
+def test_three_stages_that_are_nearly_balanced_with_unequal_sub_cores(rows: list[Row], rules: RuleSet) -> None:
     assert jump_and_plain_differ(three_stages(), rules, rows) == []
 
 
@@ -173,8 +169,7 @@ def test_flash_attention_at_all_lengths_in_one_table() -> None:
 def test_the_jump_does_jump() -> None:
     row = {"tiles": 5000, "store_cycles": 1000, "load_cycles": 1001}
     jumped, plain = (
-        run(workload("stream"), platform(), RULE_SETS[0], [row], jump=jump).windows_evaluated
-        for jump in (True, False)
+        run(workload("stream"), platform(), RULE_SETS[0], [row], jump=jump).windows_evaluated for jump in (True, False)
     )
     assert jumped < 100 < plain
 
@@ -220,9 +215,7 @@ def test_two_threads_share_a_table_of_flash_attention() -> None:
         for tiles, preload, depth, split in product(range(1, 24), (2, 4), (2, 4, 8), (0, 1))
     ]
     chip = platform({"cores.cube": 3, "l2.bandwidth": 60})
-    one, two = (
-        outcomes(run(workload("flash_attention"), chip, RULE_SETS[0], rows, threads=t)) for t in (1, 2)
-    )
+    one, two = (outcomes(run(workload("flash_attention"), chip, RULE_SETS[0], rows, threads=t)) for t in (1, 2))
     assert one == two
     assert any(o.stretch > 1 for o in one)
     assert any(o.cycles is None for o in one)

@@ -40,9 +40,7 @@ def test_plain_python_gives_the_same_numbers_without_a_warning() -> None:
 
 
 def test_it_is_plain_python() -> None:
-    code = (
-        "import pto_tune.executor.lanes as k, types; print(type(k.evaluate_families) is types.FunctionType)"
-    )
+    code = "import pto_tune.executor.lanes as k, types; print(type(k.evaluate_families) is types.FunctionType)"
     ended = python("-c", code)
     assert (ended.stdout.strip(), ended.stderr) == ("True", "")
 

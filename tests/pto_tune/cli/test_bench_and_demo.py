@@ -1,0 +1,93 @@
+"""`pto-tune bench` and `pto-tune demo`."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+from pto_tune import bench
+from pto_tune.cli.main import build_app
+
+Cli = Callable[..., Any]
+
+
+def test_bench_prints_what_was_measured(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[dict[str, Any]] = []
+    row = {
+        "workload": "flash_attention", "set": "default", "s0": 256, "s1": 256, "configurations": 10,
+        "configurations_per_s": 123456, "iterations_simulated": 7.5, "threads": 1,
+    }  # fmt: skip
+
+    def measured(**options: Any) -> list[dict[str, Any]]:
+        asked.append(options)
+        return [row]
+
+    monkeypatch.setattr(bench, "executor", measured)
+    done = cli("bench", "executor", "--s1", "256", "--s1", "512", "--threads", "1", "--json")
+    assert json.loads(done.stdout) == [row]
+    assert "123,456" in cli("bench", "executor").stdout
+    assert asked == [{"threads": 1, "s1": (256, 512)}, {"threads": None}]
+
+
+def test_bench_measures_the_real_thing(cli: Cli) -> None:
+    rows = json.loads(cli("bench", "executor", "--s1", "1024", "--threads", "1", "--json").stdout)
+    for row in rows:
+        assert {"workload", "s1", "configurations_per_s", "iterations_simulated", "threads"} <= row.keys()
+        assert row["configurations_per_s"] > 0
+        assert (row["s1"], row["threads"]) == (1024, 1)
+
+
+def test_the_demo_goes_the_whole_way(tmp_path: Path, cli: Cli) -> None:
+    out = tmp_path / "a %20?b"
+    done = cli("demo", "--out", out)
+    assert (done.exit_code, done.stderr) == (0, "")
+    for word in ("s0=4096", "Best configurations", "Pareto front", "Where the time goes", "Written", "Next"):
+        assert word in done.stdout
+    assert sorted(f.name for f in out.iterdir()) == ["pto-tune.db", "pto_tune_flash_attention.hpp"]
+    header = (out / "pto_tune_flash_attention.hpp").read_text()
+    assert "FifoDepth" in header
+    # what it proposes to do next works as printed
+    proposed = [line.strip() for line in done.stdout.split("Next\n")[1].splitlines() if line.strip()]
+    assert len(proposed) == 3
+    for line in proposed:
+        assert cli(*shlex.split(line)[1:]).exit_code == 0, line
+    assert (out / "best.json").is_file()
+    again = cli("demo", "--out", out)
+    assert again.exit_code == 0
+    assert (out / "pto_tune_flash_attention.hpp").exists()
+
+
+def test_the_demo_writes_a_report_where_there_is_a_command_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = build_app()
+    called: list[tuple[str, str, str, bool]] = []
+
+    def report(
+        run: str,
+        output: str = typer.Option("report.html", "--output", "-o"),
+        db: str = typer.Option("", "--db"),
+        force: bool = typer.Option(False, "--force"),
+    ) -> None:
+        called.append((run, output, db, force))
+
+    app.registered_commands = [c for c in app.registered_commands if c.name != "report"]
+    app.command("report")(report)
+    monkeypatch.chdir(tmp_path)
+    done = CliRunner().invoke(app, ["demo"], prog_name="pto-tune")
+    assert done.exit_code == 0, done.output
+    ((run, output, db, force),) = called
+    assert (run, Path(output), db, force) == (
+        "1",
+        Path("demo-out/report.html"),
+        "sqlite:///demo-out/pto-tune.db",
+        True,
+    )
+    assert "report.html" in done.stdout

@@ -1,0 +1,207 @@
+"""`pto-tune tune`."""
+
+from __future__ import annotations
+
+import json
+import stat
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pto_tune import tuning
+
+Cli = Callable[..., Any]
+Wrong = Callable[..., list[str]]
+
+SMALL = ("tune", "stream", "--set", "tiles=16")
+
+
+def test_the_answer_has_all_that_was_asked_for(cli: Cli) -> None:
+    done = cli(*SMALL, "--no-db")
+    assert (done.exit_code, done.stderr) == (0, "")
+    for word in (
+        "Best configurations",
+        "time (us)",
+        "bound by",
+        "vector",
+        "GM traffic",
+        "Configurations by verdict and rule",
+        "legal and safe",
+        "Pareto front",
+        "Where the time goes",
+        "headers of other pto-isa revisions behave otherwise",
+    ):
+        assert word in done.stdout
+
+
+def test_json_agrees_with_the_library(cli: Cli, tmp_path: Path) -> None:
+    done = cli(*SMALL, "--json", "--no-db", "--top", "3")
+    assert (done.exit_code, done.stderr) == (0, "")
+    answer = json.loads(done.stdout)
+    result = tuning.tune("stream", problem={"tiles": 16}, top=3)
+    assert answer["best"] == answer["top"][0] == result.best
+    assert answer["top"] == result.top
+    assert answer["counts"] == result.counts
+    assert len(answer["front"]) == len(result.front)
+    assert answer["n_evaluated"] == answer["n_candidates"] == result.space.size
+    assert answer["stalls"]["cycles"] == answer["best"]["cycles"]
+    assert answer["problem"]["tiles"] == 16
+    assert answer["run"] is None
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_set_fixes_a_tunable_and_domain_replaces_one(cli: Cli) -> None:
+    words = ("--set", "split=NO_SPLIT", "--domain", "fifo_depth=2,4", "--no-db", "--json")
+    answer = json.loads(cli(*SMALL, *words).stdout)
+    assert answer["domains"]["split"] == ["NO_SPLIT"]
+    assert answer["domains"]["fifo_depth"] == [2, 4]
+    assert {row["configuration"]["fifo_depth"] for row in answer["top"]} == {2, 4}
+
+
+def test_a_sampled_search_is_bounded_and_reproducible(cli: Cli) -> None:
+    words = ("--strategy", "random", "--budget", "20", "--seed", "5", "--no-db", "--json")
+    first, second = (json.loads(cli(*SMALL, *words).stdout) for _ in range(2))
+    assert first["strategy"] == "random"
+    assert first["n_evaluated"] == 20
+    assert first["top"] == second["top"]
+
+
+def test_two_objectives_are_a_trade_off(cli: Cli) -> None:
+    words = ("--objective", "time", "--objective", "memory", "--no-db", "--json")
+    assert json.loads(cli(*SMALL, *words).stdout)["front"]
+
+
+def test_the_run_is_kept_where_it_is_said(cli: Cli, tmp_path: Path) -> None:
+    done = cli(*SMALL, "--name", "mine", "--json")
+    assert json.loads(done.stdout)["name"] == "mine"
+    assert (tmp_path / "pto-tune.db").is_file()
+    other = f"sqlite:///{tmp_path / 'other.db'}"
+    kept = json.loads(cli(*SMALL, "--json", env={"PTO_TUNE_DB": other}).stdout)
+    assert kept["run"] == 1
+    assert (tmp_path / "other.db").is_file()
+
+
+def test_a_space_without_a_legal_configuration_is_exit_code_1(cli: Cli, wrong: Wrong) -> None:
+    words = ("tune", "flash_attention", "--set", "fifo_depth=1", "--set", "qk_preload=4", "--no-db")
+    (said,) = wrong(cli(*words), code=1)
+    assert "none of the" in said
+    assert "--domain" in said
+    done = cli(*words, "--json")
+    assert done.exit_code == 1
+    answer = json.loads(done.stdout)
+    assert answer["best"] is None
+    assert answer["top"] == answer["front"] == []
+    assert "ok" not in answer["counts"]
+
+
+def test_ctrl_c_prints_the_best_so_far(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    from pto_tune.search import exhaustive
+
+    monkeypatch.setattr(exhaustive, "CHUNK_ROWS", 40)
+    monkeypatch.setattr("pto_tune.cli.progress.Bar.__call__", _interrupt)
+    done = cli(*SMALL, "--json", "--name", "cut")
+    assert done.exit_code == 130
+    answer = json.loads(done.stdout)
+    assert answer["stopped"]
+    assert 0 < answer["n_evaluated"] < answer["n_candidates"]
+    assert answer["best"] is not None
+    monkeypatch.undo()
+
+
+def _interrupt(_bar: object, _step: object) -> None:
+    raise KeyboardInterrupt
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["gem"], ["gem", "gemm"]),
+        (["gemm", "--set", "base_mm=128"], ["base_mm", "base_m"]),
+        (["gemm", "--domain", "base_mm=128"], ["base_mm", "base_m"]),
+        (["gemm", "--domain", "base_m="], ["base_m", "empty"]),
+        (["gemm", "--domain", "base_m=128,128"], ["base_m", "repeats"]),
+        (["gemm", "--domain", "m=128,256"], ["m is a problem size"]),
+        (["gemm", "--set", "m=0"], ["m = 0"]),
+        (["gemm", "--set", "m=128", "--domain", "m=128"], ["'m'", "--domain"]),
+        (["gemm", "--platform", "ascend"], ["'ascend'", "ascend910b2"]),
+        (["gemm", "--strategy", "magic"], ["magic", "exhaustive"]),
+        (["gemm", "--objective", "beauty"], ["beauty", "time"]),
+        (["gemm", "--timing", "t"], ["'t'", "task"]),
+        (["gemm", "--db", "mysql://x/y"], ["mysql"]),
+        (["gemm", "--db", "nonsense"], ["nonsense"]),
+        (["gemm", "--db", "sqlite:////no/such/folder/x.db"], ["/no/such/folder"]),
+        (["stream", "--name", "latest"], ["latest"]),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_leaves_nothing(
+    arguments: list[str], words: list[str], tmp_path: Path, cli: Cli, wrong: Wrong
+) -> None:
+    (said,) = wrong(cli("tune", *arguments))
+    for word in words:
+        assert word in said
+    # an empty store may be there where only the run's name was wrong, but no run
+    if (tmp_path / "pto-tune.db").exists():
+        assert json.loads(cli("runs", "list", "--json").stdout) == []
+
+
+def test_a_read_only_database_is_said_at_once(own_url: str, tmp_path: Path, cli: Cli, wrong: Wrong) -> None:
+    file = tmp_path / "own.db"
+    before = file.read_bytes()
+    file.chmod(stat.S_IREAD)
+    try:
+        if _can_write(file):
+            pytest.skip("this user may write to read-only files")
+        (said,) = wrong(cli(*SMALL, "--db", own_url))
+        assert "read-only" in said
+        assert cli("show", "latest", "--db", own_url).exit_code == 0
+    finally:
+        file.chmod(stat.S_IREAD | stat.S_IWRITE)
+    assert file.read_bytes() == before
+
+
+def _can_write(file: Path) -> bool:
+    try:
+        with file.open("ab"):
+            return True
+    except OSError:
+        return False
+
+
+def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path, cli: Cli, wrong: Wrong) -> None:
+    file = tmp_path / "notes.db"
+    file.write_text("not a database at all, and long enough to look like one " * 20)
+    before = file.read_bytes()
+    (said,) = wrong(cli(*SMALL, "--db", f"sqlite:///{file}"))
+    assert "notes.db" in said
+    assert file.read_bytes() == before
+
+
+def test_a_bar_is_shown_only_on_a_terminal_and_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
+    import io
+    import time
+
+    from pto_tune.cli import progress
+
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def drawn(stream: io.StringIO, delay_s: float, quiet: bool = False) -> str:
+        monkeypatch.setattr("sys.stderr", stream)
+        monkeypatch.setattr(progress, "DELAY_S", delay_s)
+        with progress.Bar("tuning [x]", quiet=quiet) as bar:
+            for done in range(5):
+                bar(SimpleNamespace(done=done, total=5, legal=done, best_us=1.5))
+                time.sleep(0.1)
+        return stream.getvalue()
+
+    monkeypatch.setenv("TERM", "xterm")
+    shown = drawn(Terminal(), 0.05)
+    assert "tuning [x]" in shown
+    assert "best 1.50 us" in shown
+    assert drawn(Terminal(), 60.0) == ""
+    assert drawn(io.StringIO(), 0.05) == ""
+    assert drawn(Terminal(), 0.05, quiet=True) == ""
