@@ -20,7 +20,7 @@ from cost_models.platform import Platform
 from pto_tune import __version__
 from pto_tune.evaluation import ENGINE, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
-from pto_tune.exporters.recommendation import PipeRecommendation, Recommendation
+from pto_tune.exporters.recommendation import PipeDirection, PipeRecommendation, Recommendation, SplitAxis
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.model.nodes import SPLITS, Workload
 from pto_tune.table import label, parameter
@@ -51,6 +51,12 @@ __all__ = [
 
 ACCOUNT_LIMIT = 4096
 """Rows up to which `evaluate` adds waits unless told otherwise."""
+
+PIPE_DIRECTIONS: Mapping[str, PipeDirection] = {"C2V": "DIR_C2V", "V2C": "DIR_V2C"}
+"""A FIFO's direction in the words of a TPipe."""
+
+SPLIT_AXES: tuple[SplitAxis, ...] = ("TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT")
+"""TileSplitAxis by its integer value."""
 
 Table = Any  # a DataFrame, a mapping of columns, or a sequence of configurations
 
@@ -249,14 +255,14 @@ def recommendation(
         PipeRecommendation(
             name=f.name,
             flag_id=f.flag_id,
-            direction=f"DIR_{f.direction}",
+            direction=PIPE_DIRECTIONS[f.direction],
             slot_bytes=int(value_of(f.slot_bytes, env)),
             slot_num=int(value_of(f.slot_num, env)),
             sync_period=problem.rule_set.derived_period(int(value_of(f.slot_num, env))),
             local_slot_num=int(value_of(f.local_slot_num, env)),
             is_no_split=SPLITS[int(value_of(f.split, env))] == "NO_SPLIT",
             en_unit_flag=f.unit_flag,
-            split=f"TILE_{SPLITS[int(value_of(f.split, env))]}",
+            split=SPLIT_AXES[int(value_of(f.split, env))],
         )
         for f in w.fifos
         if int(value_of(f.used, env))

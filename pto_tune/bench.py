@@ -1,8 +1,8 @@
 """Benchmarks, as functions: figures that the command `pto-tune bench` prints.
 
 Flash attention with its default domain, not causal, both sub-cores, every wait and signal of the rule set, the row-wise
-work of evaluation (columns, legality excluded) included. A second set has cube and vector work that differ by 0.1 to 5 %
-in many configurations: balanced ones drift for long before they repeat.
+work of evaluation (columns, legality excluded) included. A second set has cube and vector work that differ by 0.1 to
+5 % in many configurations: balanced ones drift for long before they repeat.
 """
 
 from __future__ import annotations

@@ -194,10 +194,10 @@ def evaluate_columns(
     if legal.shape[0]:
         _execute(e, {name: c[legal] for name, c in columns.items()}, legal, len(static), jump, threads)
     for code in (verdicts.RACE, verdicts.OVERWRITE, verdicts.HANG, verdicts.REFUSED):
-        for r in range(len(rules) - 1, -1, -1):
-            if _rule_verdict(rules[r]) == code:
-                e.verdict[broken[r]] = code
-                e.rule[broken[r]] = r
+        for k in range(len(rules) - 1, -1, -1):
+            if _rule_verdict(rules[k]) == code:
+                e.verdict[broken[k]] = code
+                e.rule[broken[k]] = k
     return e
 
 

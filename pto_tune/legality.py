@@ -1,19 +1,21 @@
 """Legality: named rules, evaluated as columns for all configurations at once.
 
 Every refusal says rule, value, limit and, where there is one, the nearest legal value. Capacities follow
-common/buffer_limits.hpp of pto-isa; UB loses its top 8 KiB where the program uses an operation that writes the library's
-scratch there (common/constants.hpp:29-30). Flag ids: F + 1 < 16 (npu/a2a3/TPush.hpp:43-44). TMATMUL m, k, n in 1..4095
-(npu/a2a3/TMatmul.hpp:101-106); the accumulator store takes 1..4095 columns and 1..8192 rows (TStore.hpp:222-227).
+common/buffer_limits.hpp of pto-isa; UB loses its top 8 KiB where the program uses an operation that writes the
+library's scratch there (common/constants.hpp:29-30). Flag ids: F + 1 < 16 (npu/a2a3/TPush.hpp:43-44). TMATMUL m, k, n
+in 1..4095 (npu/a2a3/TMatmul.hpp:101-106); the accumulator store takes 1..4095 columns and 1..8192 rows
+(TStore.hpp:222-227).
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pto_tune.model.expr import Expr, evaluate
-from pto_tune.model.nodes import Cost, Instr, Loop, Node, Workload
+from pto_tune.model.nodes import Cost, Fifo, Instr, Loop, Node, Rule, Workload
 
 if TYPE_CHECKING:
     import numpy as np
@@ -21,6 +23,8 @@ if TYPE_CHECKING:
 
     from cost_models.platform import Platform
     from pto_tune.rule_sets import RuleSet
+
+    Ints = NDArray[np.int64]
 
 MATMUL_LIMIT = 4095
 DRAIN_ROWS, DRAIN_COLS = 8192, 4095
@@ -61,7 +65,7 @@ def check(
     return rules
 
 
-def _column(value: Any, n: int) -> NDArray[np.int64]:
+def _column(value: Any, n: int) -> Ints:
     import numpy as np
 
     return np.broadcast_to(np.asarray(value, dtype=np.int64), n)
@@ -72,14 +76,12 @@ def _workload_rules(workload: Workload, env: Mapping[str, Any], n: int) -> Itera
         ok = _column(evaluate(rule.ok, env), n)
         value, limit = _column(evaluate(rule.value, env), n), _column(evaluate(rule.limit, env), n)
         nearest = None if rule.nearest is None else _column(evaluate(rule.nearest, env), n)
+        yield RuleColumn(rule.name, ok == 0, partial(_own_sentence, rule, value, limit, nearest))
 
-        def sentence(
-            i: int, text: str = rule.sentence, value: Any = value, limit: Any = limit, nearest: Any = nearest
-        ) -> str:
-            near = "" if nearest is None else f"; nearest legal: {int(nearest[i])}"
-            return text.format(value=int(value[i]), limit=int(limit[i])) + near
 
-        yield RuleColumn(rule.name, ok == 0, sentence)
+def _own_sentence(rule: Rule, value: Ints, limit: Ints, nearest: Ints | None, i: int) -> str:
+    near = "" if nearest is None else f"; nearest legal: {int(nearest[i])}"
+    return rule.sentence.format(value=int(value[i]), limit=int(limit[i])) + near
 
 
 def _pipes(workload: Workload, rule_set: RuleSet, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:
@@ -87,32 +89,34 @@ def _pipes(workload: Workload, rule_set: RuleSet, env: Mapping[str, Any], n: int
 
     for f in workload.fifos:
         slots = _column(evaluate(f.slot_num, env), n)
-        bytes_, tile = _column(evaluate(f.slot_bytes, env), n), _column(evaluate(f.tile_bytes, env), n)
-        yield RuleColumn(
-            f"{f.name}-slot-num",
-            slots < 1,
-            lambda i, f=f, s=slots: f"FIFO {f.name}: FifoDepth {int(s[i])} is below 1; nearest legal: 1",  # type: ignore[misc]
-        )
-        yield RuleColumn(
-            f"{f.name}-slot-size",
-            bytes_ < tile,
-            lambda i, f=f, b=bytes_, t=tile: (  # type: ignore[misc]
-                f"FIFO {f.name}: a slot of {int(b[i])} bytes cannot hold a tile of {int(t[i])}; "
-                f"nearest legal: {int(t[i])}"
-            ),
-        )
-        last = f.flag_id + 1
-        yield RuleColumn(
-            f"{f.name}-flag-id",
-            np.full(n, last >= rule_set.flag_ids),
-            lambda i, f=f, last=last: (  # type: ignore[misc]
-                f"FIFO {f.name}: flag ids {f.flag_id} and {last} are not below {rule_set.flag_ids}; "
-                f"nearest legal FlagID: {rule_set.flag_ids - 2}"
-            ),
-        )
+        size, tile = _column(evaluate(f.slot_bytes, env), n), _column(evaluate(f.tile_bytes, env), n)
+        yield RuleColumn(f"{f.name}-slot-num", slots < 1, partial(_slot_num_sentence, f, slots))
+        yield RuleColumn(f"{f.name}-slot-size", size < tile, partial(_slot_size_sentence, f, size, tile))
+        beyond = np.full(n, f.flag_id + 1 >= rule_set.flag_ids)
+        yield RuleColumn(f"{f.name}-flag-id", beyond, partial(_flag_id_sentence, f, rule_set.flag_ids))
+
+
+def _slot_num_sentence(fifo: Fifo, slots: Ints, i: int) -> str:
+    return f"FIFO {fifo.name}: FifoDepth {int(slots[i])} is below 1; nearest legal: 1"
+
+
+def _slot_size_sentence(fifo: Fifo, size: Ints, tile: Ints, i: int) -> str:
+    return (
+        f"FIFO {fifo.name}: a slot of {int(size[i])} bytes cannot hold a tile of {int(tile[i])}; "
+        f"nearest legal: {int(tile[i])}"
+    )
+
+
+def _flag_id_sentence(fifo: Fifo, flag_ids: int, _: int) -> str:
+    return (
+        f"FIFO {fifo.name}: flag ids {fifo.flag_id} and {fifo.flag_id + 1} are not below {flag_ids}; "
+        f"nearest legal FlagID: {flag_ids - 2}"
+    )
 
 
 def _capacities(workload: Workload, platform: Platform, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:
+    import numpy as np
+
     for memory in ("L1", "L0A", "L0B", "L0C", "UB"):
         parts = memory_parts(workload, memory, env, n)
         if not parts:
@@ -122,22 +126,18 @@ def _capacities(workload: Workload, platform: Platform, env: Mapping[str, Any], 
         if memory == "UB" and workload.uses_ub_scratch:
             limit -= int(platform["memory.ub_scratch_top"])
             note = f" (the top {int(platform['memory.ub_scratch_top'])} are the library's scratch)"
-        total = sum(size for _, size in parts)
-
-        def sentence(
-            i: int, memory: str = memory, parts: Any = parts, total: Any = total, limit: int = limit, note: str = note
-        ) -> str:
-            top = sorted(((int(s[i]), name) for name, s in parts), reverse=True)[:3]
-            return f"{memory} needs {int(total[i])} bytes and has {limit}{note}; largest: " + ", ".join(
-                f"{name} {size}" for size, name in top
-            )
-
-        yield RuleColumn(f"capacity-{memory}", total > limit, sentence)
+        total: Ints = np.sum([size for _, size in parts], axis=0)
+        has = f"{limit}{note}"
+        yield RuleColumn(f"capacity-{memory}", total > limit, partial(_capacity_sentence, memory, parts, total, has))
 
 
-def memory_parts(
-    workload: Workload, memory: str, env: Mapping[str, Any], n: int
-) -> list[tuple[str, NDArray[np.int64]]]:
+def _capacity_sentence(memory: str, parts: list[tuple[str, Ints]], total: Ints, has: str, i: int) -> str:
+    top = sorted(((int(s[i]), name) for name, s in parts), reverse=True)[:3]
+    largest = ", ".join(f"{name} {size}" for size, name in top)
+    return f"{memory} needs {int(total[i])} bytes and has {has}; largest: {largest}"
+
+
+def memory_parts(workload: Workload, memory: str, env: Mapping[str, Any], n: int) -> list[tuple[str, Ints]]:
     """Bytes of every buffer and ring in a memory of one core: (name, column)."""
     parts = [(b.name, _column(evaluate(b.bytes * b.copies, env), n)) for b in workload.buffers if b.memory == memory]
     parts += [(r.name, _column(evaluate(r.bytes * r.slots, env), n)) for r in workload.rings if r.memory == memory]
@@ -146,17 +146,20 @@ def memory_parts(
 
 def _alignment(workload: Workload, platform: Platform, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:
     align = int(platform["memory.align"])
-    for kind, items in (("buffer", workload.buffers), ("FIFO slot", workload.fifos)):
-        for item in items:
-            size = _column(evaluate(item.bytes if kind == "buffer" else item.slot_bytes, env), n)  # type: ignore[attr-defined]
-            yield RuleColumn(
-                f"align-{item.name}",
-                size % align != 0,
-                lambda i, kind=kind, name=item.name, size=size: (  # type: ignore[misc]
-                    f"{kind} {name}: {int(size[i])} bytes are not a multiple of {align}; "
-                    f"nearest legal: {-(-int(size[i]) // align) * align}"
-                ),
-            )
+    items = [("buffer", b.name, b.bytes) for b in workload.buffers]
+    items += [("FIFO slot", f.name, f.slot_bytes) for f in workload.fifos]
+    for kind, name, bytes_ in items:
+        size = _column(evaluate(bytes_, env), n)
+        yield RuleColumn(
+            f"align-{name}", size % align != 0, partial(_alignment_sentence, f"{kind} {name}", size, align)
+        )
+
+
+def _alignment_sentence(what: str, size: Ints, align: int, i: int) -> str:
+    return (
+        f"{what}: {int(size[i])} bytes are not a multiple of {align}; "
+        f"nearest legal: {-(-int(size[i]) // align) * align}"
+    )
 
 
 def _costs(nodes: tuple[Node, ...]) -> Iterator[tuple[str, Cost]]:
@@ -172,7 +175,7 @@ def _shapes(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[Rule
     """Ranges of matmul and accumulator-store shapes: one rule an instruction and argument."""
     import numpy as np
 
-    found: dict[tuple[str, str, int], dict[Expr, NDArray[np.int64]]] = {}
+    found: dict[tuple[str, str, int], dict[Expr, Ints]] = {}
     for _, program in workload.programs:
         for name, cost in _costs(program):
             limits = {
@@ -187,11 +190,10 @@ def _shapes(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[Rule
     for (name, arg, limit), columns in found.items():
         values = np.stack(list(columns.values()))
         out = (values < 1) | (values > limit)
+        broken: NDArray[np.bool_] = np.logical_or.reduce(out, axis=0)
+        yield RuleColumn(f"{name.lower()}-{arg}", broken, partial(_shape_sentence, name, arg, limit, values, out))
 
-        def sentence(
-            i: int, name: str = name, arg: str = arg, limit: int = limit, values: Any = values, out: Any = out
-        ) -> str:
-            value = int(values[np.argmax(out[:, i]), i])
-            return f"{name}: {arg} = {value} is outside 1..{limit}; nearest legal: {min(max(value, 1), limit)}"
 
-        yield RuleColumn(f"{name.lower()}-{arg}", out.any(axis=0), sentence)
+def _shape_sentence(name: str, arg: str, limit: int, values: Ints, out: NDArray[np.bool_], i: int) -> str:
+    value = int(values[out[:, i].argmax(), i])
+    return f"{name}: {arg} = {value} is outside 1..{limit}; nearest legal: {min(max(value, 1), limit)}"

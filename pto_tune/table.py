@@ -25,9 +25,14 @@ def unknown_name(workload: Workload, name: str) -> str:
     return f"{workload.name} has no problem size or tunable {name!r}{hint}: it has {', '.join(known)}"
 
 
+def parameters(workload: Workload) -> tuple[Parameter | Tunable, ...]:
+    """Problem sizes, then tunables, in order."""
+    return (*workload.problem, *workload.tunables)
+
+
 def parameter(workload: Workload, name: str) -> Parameter | Tunable:
     """The problem size or tunable of this name; TableError otherwise."""
-    for p in (*workload.problem, *workload.tunables):
+    for p in parameters(workload):
         if p.name == name:
             return p
     raise TableError(unknown_name(workload, name))
@@ -66,7 +71,7 @@ def check_values(workload: Workload, table: Mapping[str, Any]) -> tuple[dict[str
     n = max(lengths.values(), default=1)
     errors += [f"column {c!r} has {k} rows and another has {n}" for c, k in lengths.items() if k != n]
     out: dict[str, NDArray[np.int64]] = {}
-    for p in (*workload.problem, *workload.tunables):
+    for p in parameters(workload):
         raw = table.get(p.name, p.default)
         try:
             column = _integers(p, raw)

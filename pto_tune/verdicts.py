@@ -43,8 +43,8 @@ def find(code: Code, schedules: Schedules) -> Findings:
     """Apply the structure rules to what the tracer recorded."""
     import numpy as np
 
-    from pto_tune.executor.trace import HANG as TRACE_HANG
-    from pto_tune.executor.trace import I_LEFT, I_STATUS
+    from pto_tune.executor.layout import HANG as TRACE_HANG
+    from pto_tune.executor.layout import I_LEFT, I_STATUS
 
     hang = schedules.info[:, I_STATUS] == TRACE_HANG
     counters = [i for i, ch in enumerate(code.channels) if ch.counter]
@@ -62,7 +62,7 @@ def sentence(code: Code, schedules: Schedules, i: int, rule: str) -> str:
         return _deadlock(code, schedules, i)
     if rule == SLOT_RULE:
         return _slot(code, schedules, i)
-    from pto_tune.executor.trace import I_LEFT
+    from pto_tune.executor.layout import I_LEFT
 
     return (
         f"{int(schedules.info[i, I_LEFT])} credits stay in the flag counters at the end and poison the next launch"

@@ -6,25 +6,28 @@ from typing import Annotated, Any
 
 import typer
 
-from pto_tune.cli import options, output, text
+from pto_tune.cli import errors, options, output, text
 from pto_tune.cli.progress import Bar
 
 
 def register(app: typer.Typer) -> None:
     """Add the command group `bench` to `app`."""
-    group = typer.Typer(rich_markup_mode=None, no_args_is_help=True)
-    group.callback()(bench)
+    group = typer.Typer(rich_markup_mode=None)
+    group.callback(invoke_without_command=True)(bench)
     group.command(name="executor", short_help="Configurations evaluated a second.")(executor)
     app.add_typer(group, name="bench", short_help="Measure how fast pto-tune is on this machine.")
 
 
-def bench() -> None:
+def bench(ctx: typer.Context) -> None:
     """Measure how fast pto-tune itself is on this machine. No board is involved.
 
     \b
     Example:
       pto-tune bench executor
     """
+    if ctx.invoked_subcommand is None:
+        typer.echo(ctx.get_help(), err=True)
+        raise typer.Exit(errors.WRONG_USE)
 
 
 def executor(

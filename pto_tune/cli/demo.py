@@ -56,7 +56,7 @@ def demo(
     with open_store(url, create=False) as store:
         run = store.find_run(result.run.id)
         entry = stored.entry_of(store, run, None)
-    header = export.write(run, entry, stored.platform_of(run, None), out / HEADER, export.NAMESPACE, force=False)
+    header = export.write(run, entry, None, out / HEADER, export.NAMESPACE, force=False)
     output.heading("Written")
     output.table(["what", "where"], [["header", header], ["store", database], *_report(ctx, out, url, run.id)])
     output.heading("Next")

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from pto_tune.cli import options, output, text
 from pto_tune.cli.progress import Bar
+
+if TYPE_CHECKING:
+    from pto_tune.model.nodes import Workload as Model
 
 MAX_ROWS = 100_000
 
@@ -50,7 +53,7 @@ def evaluate(
     Exit code 1: not one of the configurations is legal and safe.
     """
     model = options.workload_named(workload)
-    table, n = product(options.assignments(set_, "--set"), options.lists(grid, "--grid"), _reader(model))
+    table, n = product(model, options.assignments(set_, "--set"), options.lists(grid, "--grid"))
     with Bar(f"evaluating {n:,} configurations", quiet=quiet):
         from pto_tune.api import evaluate_records
 
@@ -65,37 +68,25 @@ def evaluate(
         raise typer.Exit(1)
 
 
-def _reader(model: Any) -> Any:
-    from pto_tune.table import TableError, parameter, parse_value
-
-    def read(name: str, value: str) -> int:
-        try:
-            return parse_value(parameter(model, name), value)
-        except TableError as error:
-            raise ValueError(str(error)) from None
-
-    return read
-
-
-def product(fixed: Mapping[str, str], grid: Mapping[str, Sequence[str]], read: Any) -> tuple[dict[str, Any], int]:
+def product(model: Model, fixed: Mapping[str, str], grid: Mapping[str, Sequence[str]]) -> tuple[dict[str, Any], int]:
     """Columns of every combination, the last grid fastest, and the number of rows.
 
-    `read(name, text)` gives the value. ValueError lists every unknown name and value, empty grids, names
-    given twice; or says that the combinations are too many.
+    ValueError lists everything that is wrong: unknown names and values, empty grids, names given twice; or says that
+    the combinations are too many.
     """
     import numpy as np
 
     options.no_name_twice(list(fixed), list(grid), "--set and --grid")
-    wrong: list[str] = []
+    wrong = [
+        f"--grid {name}= has no value: give at least one, such as --grid {name}=1,2"
+        for name, words in grid.items()
+        if not words
+    ]
     values: dict[str, list[int]] = {}
-    for name, words in [*((n, [w]) for n, w in fixed.items()), *grid.items()]:
-        if not words:
-            wrong.append(f"--grid {name}= has no value: give at least one, such as --grid {name}=1,2")
-        for word in words:
-            try:
-                values.setdefault(name, []).append(read(name, word))
-            except ValueError as error:
-                wrong += [line for line in str(error).splitlines() if line not in wrong]
+    try:
+        values = options.values(model, {**{name: [word] for name, word in fixed.items()}, **grid})
+    except ValueError as error:
+        wrong = [*str(error).splitlines(), *wrong]
     if wrong:
         raise ValueError("\n".join(wrong))
     n = 1

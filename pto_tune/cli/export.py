@@ -11,7 +11,6 @@ from pto_tune.cli import options, output, stored
 from pto_tune.cli.errors import CheckFailed
 
 if TYPE_CHECKING:
-    from cost_models.platform import Platform
     from db import Run
 
 NAMESPACE = "pto_tune_config"
@@ -65,12 +64,12 @@ def export(
         found = store.find_run(run)
         entry = stored.entry_of(store, found, row)
     target = out or Path(f"pto_tune_{found.workload}.hpp")
-    path = write(found, entry, stored.platform_of(found, platform), target, namespace, force)
+    path = write(found, entry, platform, target, namespace, force)
     output.say(f"wrote {path} (row {entry['row']} of run {found.id}, namespace {namespace})")
 
 
-def write(run: Run, entry: dict[str, Any], platform: Platform, target: Path, namespace: str, force: bool) -> Path:
-    """Write the header of one stored configuration.
+def write(run: Run, entry: dict[str, Any], given: str | None, target: Path, namespace: str, force: bool) -> Path:
+    """Write the header of one stored configuration; `given` is a platform instead of the run's own.
 
     CheckFailed: it cannot be exported, every reason a line. ValueError: the namespace or the file.
     """
@@ -88,6 +87,7 @@ def write(run: Run, entry: dict[str, Any], platform: Platform, target: Path, nam
             f"row {entry['row']} of run {run.name!r} is not exported, its verdict is "
             f"{entry['verdict']!r}{rule}: choose a row that 'pto-tune show' lists"
         )
+    platform = stored.platform_of(run, given)
     model, revision = stored.workload_of(run), stored.revision_of(run, platform)
     configuration = entry["configuration"]
     # The prediction is made again: the numbers of the platform may have been replaced by --platform.

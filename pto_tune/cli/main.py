@@ -56,6 +56,12 @@ class Commands(TyperGroup):
             errors.complain("stopped")
         sys.exit(code if isinstance(code, int) else errors.OK)
 
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError as error:  # the parser would end with the code of a failed check
+            raise typer.Exit(errors.report(error)) from error
+
     def list_commands(self, ctx: Any) -> list[str]:  # noqa: ARG002
         own = [name for name in OWN if name in self.commands]
         return own + sorted(self.commands.keys() - set(OWN))

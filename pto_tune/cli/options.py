@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -79,6 +79,18 @@ Row = Annotated[
 ]
 
 
+def options_follow_the_command(ctx: typer.Context) -> None:
+    """ValueError where an option stands between a group and its command, whose own option it would not reach."""
+    for parameter in ctx.command.params:
+        source = ctx.get_parameter_source(str(parameter.name))
+        if source is not None and source.name == "COMMANDLINE":
+            option = parameter.opts[0]
+            raise ValueError(
+                f"{option} stands before {ctx.invoked_subcommand!r}: put it behind, as in "
+                f"'{ctx.command_path} {ctx.invoked_subcommand} {option} ...'"
+            )
+
+
 def workload_named(text: str) -> Model:
     """The built-in workload of this name, or the one in the file of this path.
 
@@ -122,6 +134,30 @@ def lists(texts: Sequence[str] | None, option: str) -> dict[str, list[str]]:
         name: [part.strip() for part in value.split(",")] if value else []
         for name, value in assignments(texts, option).items()
     }
+
+
+def values(model: Model, texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:
+    """Texts as values of the workload's problem sizes and tunables; labels stand for values.
+
+    ValueError lists every unknown name, every text that is no value, and every value out of range.
+    """
+    from pto_tune.table import TableError, parameter, parse_value
+
+    wrong: list[str] = []
+    found: dict[str, list[int]] = {}
+    for name, words in texts.items():
+        try:
+            p = parameter(model, name)
+            found[name] = [parse_value(p, word) for word in words]
+        except TableError as error:
+            wrong += str(error).splitlines()
+            continue
+        outside = [value for value in found[name] if not p.minimum <= value <= p.maximum]
+        if outside:
+            wrong.append(f"{name} = {outside[0]} is out of range: expected {p.minimum} to {p.maximum}")
+    if wrong:
+        raise ValueError("\n".join(wrong))
+    return found
 
 
 def no_name_twice(first: Sequence[str], second: Sequence[str], options: str) -> None:

@@ -37,6 +37,8 @@ def platforms(ctx: typer.Context, as_json: options.Json = False) -> None:
     """
     if ctx.invoked_subcommand is None:
         list_platforms(as_json)
+    else:
+        options.options_follow_the_command(ctx)
 
 
 def list_platforms(as_json: options.Json = False) -> None:

@@ -35,6 +35,8 @@ def runs(ctx: typer.Context, db: options.Db = None, as_json: options.Json = Fals
     """
     if ctx.invoked_subcommand is None:
         list_runs(db, as_json)
+    else:
+        options.options_follow_the_command(ctx)
 
 
 def list_runs(db: options.Db = None, as_json: options.Json = False) -> None:

@@ -84,9 +84,10 @@ def tune(
     Exit code 1: no configuration is legal.
     """
     fixed = options.assignments(set_, "--set")
-    domains: dict[str, Any] = dict(options.lists(domain, "--domain"))
+    domains = options.lists(domain, "--domain")
     options.no_name_twice(list(fixed), list(domains), "--set and --domain")
     model = options.workload_named(workload)
+    values = options.values(model, {**{n: [word] for n, word in fixed.items()}, **domains})
     sizes = {p.name for p in model.problem}
     with Bar(f"tuning {model.name}", quiet=quiet) as bar:
         from db.urls import DEFAULT_URL
@@ -97,8 +98,8 @@ def tune(
             platform=platform,
             pto_isa=pto_isa,
             timing=timing,
-            problem={n: value for n, value in fixed.items() if n in sizes},
-            domains={**{n: value for n, value in fixed.items() if n not in sizes}, **domains},
+            problem={n: values[n][0] for n in fixed if n in sizes},
+            domains={n: column for n, column in values.items() if n in domains or n not in sizes},
             strategy=strategy,
             objectives=tuple(objective or ("time",)),
             budget=budget,

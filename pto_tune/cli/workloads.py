@@ -32,6 +32,8 @@ def workloads(ctx: typer.Context, as_json: options.Json = False) -> None:
     """
     if ctx.invoked_subcommand is None:
         list_workloads(as_json)
+    else:
+        options.options_follow_the_command(ctx)
 
 
 def list_workloads(as_json: options.Json = False) -> None:

@@ -11,7 +11,7 @@ from cost_models import scalar
 from pto_tune.executor import detail
 from pto_tune.executor.engine import Buffers, capacity_of_channels, list_schedule
 from pto_tune.executor.jit import call
-from pto_tune.executor.trace import FULL
+from pto_tune.executor.layout import FULL
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -57,7 +57,9 @@ def accounts(code: Code, platform: Platform, x: Execution, rows: Sequence[int]) 
     for row in rows:
         for lane in range(int(x.first_lane[row]), int(x.last_lane[row])):
             tasks += [(lane, w) for w in (0, 1) if lanes.active[lane, w] > 0]
-    schedule = lanes.schedule[[t[0] for t in tasks]] if tasks else np.zeros(0, np.int64)
+    if not tasks:
+        return []
+    schedule = lanes.schedule[[t[0] for t in tasks]]
     order = np.argsort(schedule, kind="stable")
     distinct, first = np.unique(schedule[order], return_index=True)
     structure = np.ascontiguousarray(lanes.schedules.structure[distinct])
@@ -68,8 +70,8 @@ def accounts(code: Code, platform: Platform, x: Execution, rows: Sequence[int]) 
         waits = np.zeros((len(tasks), len(code.wait_names)), dtype=np.int64)
         cycles = np.zeros(len(tasks), dtype=np.int64)
         status = call(
-            detail.account_lanes, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
-            len(code.tracks), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
+            detail.account_lanes, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table,
+            code.endpoint_table, len(code.tracks), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
             dur, buffers.operations, buffers.cap, buffers.registers, waits, cycles,
         )  # fmt: skip
         if status != FULL:

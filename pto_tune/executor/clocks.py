@@ -1,8 +1,8 @@
 """Vector clocks: what is known to be complete when a time value is.
 
-A clock has one count for each pipe of a core group (instructions complete) and each scalar process (waits done). Joining
-two clocks is on the innermost path of the tracer; it is written out by element, loads first, so that LLVM's superword
-vectoriser makes two vector maxima of it (1.3 ns against 4 to 8 for a loop).
+A clock has one count for each pipe of a core group (instructions complete) and each scalar process (waits done).
+Joining two clocks is on the innermost path of the tracer; it is written out by element, loads first, so that LLVM's
+superword vectoriser makes two vector maxima of it (1.3 ns against 4 to 8 for a loop).
 """
 
 from __future__ import annotations

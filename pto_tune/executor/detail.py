@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
-from pto_tune.executor.trace import (
+from pto_tune.executor.layout import (
     FULL,
     I_OPS,
     I_QUEUE,
@@ -24,8 +24,8 @@ from pto_tune.executor.trace import (
     MAX_ROUNDS,
     REMATERIALISED,
     SNAPSHOT,
-    trace,
 )
+from pto_tune.executor.trace import trace
 
 Ints = NDArray[np.int64]
 
@@ -92,7 +92,7 @@ def _account(
     if lo < 0:
         _events(0, n_ops, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
         _add(n_ops, s_chan, chan, queue_wait, full, base, win, waits, 1)
-        return full[n_ops - 1]
+        return int(full[n_ops - 1])
     _events(0, lo, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
     _add(lo, s_chan, chan, queue_wait, full, base, win, waits, 1)
     n = hi - lo
@@ -227,7 +227,7 @@ def _account(
         regs[out_regs[j]] = x[j] - adjust[j]
     _events(hi, n_ops, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, regs, dur, full, base, win)
     _add(n_ops - hi, s_chan, chan, queue_wait, full, base, win, waits, 1)
-    return full[n_ops - hi - 1]
+    return int(full[n_ops - hi - 1])
 
 
 @kernel
@@ -237,7 +237,8 @@ def account_lanes(
     waits: Ints, cycles: Ints,
 ) -> int:  # fmt: skip
     """Waits (lanes, names) and cycles of lanes first[i]:first[i+1] of every structure row, with durations
-    dur (lanes, durations), stretched already. Rows that hang are left out. Returns FULL where a buffer was too small."""
+    dur (lanes, durations), stretched already. Rows that hang are left out. Returns FULL where a buffer was too
+    small."""
     n_dur = dur.shape[1]
     n_pipes = pipe_core.shape[0]
     o_dst = np.empty(max_ops, np.int64)
@@ -297,8 +298,9 @@ def replay(
     """All events of one lane, windows not left out.
 
     table (max_ops, 8): kind, operation of the code, duration column, end, start (the maximum over all sources), that
-    over issue and pipe alone, deciding source, first source. sources (4 * max_ops, 4): producing operation (-1: time zero), channel,
-    constant, duration column. out_info: status, operations, sources. Returns FULL where a buffer was too small."""
+    over issue and pipe alone, deciding source, first source. sources (4 * max_ops, 4): producing operation (-1: time
+    zero), channel, constant, duration column. out_info: status, operations, sources. Returns FULL where a buffer was
+    too small."""
     n_dur = dur.shape[0]
     n_pipes = pipe_core.shape[0]
     o_dst = np.empty(max_ops, np.int64)

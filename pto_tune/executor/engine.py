@@ -20,7 +20,7 @@ from cost_models import scalar
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
 from pto_tune.executor import lanes as k
 from pto_tune.executor.jit import call
-from pto_tune.executor.trace import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
+from pto_tune.executor.layout import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
 from pto_tune.model.expr import evaluate
@@ -125,7 +125,8 @@ def execute(
     count = np.where(varying, blocks, 1)
     if int(count.sum()) > MAX_BLOCKS + n:
         raise ExecutorError(
-            f"{int(count.sum())} blocks of unequal length in one call; at most {MAX_BLOCKS}: evaluate fewer rows at once"
+            f"{int(count.sum())} blocks of unequal length in one call; at most {MAX_BLOCKS}: "
+            "evaluate fewer rows at once"
         )
     row = np.repeat(np.arange(n, dtype=np.int64), count)
     first = np.concatenate(([0], np.cumsum(count)))[:-1]
@@ -174,7 +175,8 @@ class Buffers:
         self.registers *= 2
         if self.operations > MAX_OPERATIONS:
             raise ExecutorError(
-                f"the program unrolls to more than {MAX_OPERATIONS // 4} events: mark its main loop as steady, or make it shorter"
+                f"the program unrolls to more than {MAX_OPERATIONS // 4} events: "
+                "mark its main loop as steady, or make it shorter"
             )
 
 

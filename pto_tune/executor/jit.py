@@ -14,13 +14,13 @@ import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 _compiling = threading.Lock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KERNEL_MODULES = ("jit.py", "clocks.py", "snapshot.py", "trace.py", "lanes.py", "detail.py")
+_KERNEL_MODULES = ("jit.py", "layout.py", "clocks.py", "snapshot.py", "trace.py", "lanes.py", "detail.py")
 
 
 def jit_enabled() -> bool:
@@ -55,20 +55,23 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
     """
     if not hasattr(function, "overloads"):
         return function(*args)
+    dispatcher: Any = function
     import numba
     import numpy as np
 
     # another memory layout would compile anew, for half a minute
     assert all(a.flags.c_contiguous for a in args if isinstance(a, np.ndarray))
-    signature = tuple(numba.typeof(a) for a in args)
-    if signature not in function.overloads:
+    config: Any = numba.config  # its options are set while it is imported
+    typeof: Callable[[Any], Any] = numba.typeof
+    signature = tuple(typeof(a) for a in args)
+    if signature not in dispatcher.overloads:
         with _compiling:
-            before = numba.config.SLP_VECTORIZE
-            numba.config.SLP_VECTORIZE = 1
+            before = config.SLP_VECTORIZE
+            config.SLP_VECTORIZE = 1
             try:
-                function.compile(signature)  # type: ignore[attr-defined]
+                dispatcher.compile(signature)
             finally:
-                numba.config.SLP_VECTORIZE = before
+                config.SLP_VECTORIZE = before
     return function(*args)
 
 
@@ -79,13 +82,14 @@ def kernel(function: F) -> F:
     import numba
 
     folder = cache_folder()
-    before = numba.config.CACHE_DIR
+    config: Any = numba.config
+    before = config.CACHE_DIR
     try:
         if folder is not None:
-            numba.config.CACHE_DIR = folder
+            config.CACHE_DIR = folder
         compiled = numba.njit(nogil=True, cache=folder is not None)(function)
     except (OSError, RuntimeError):
         compiled = numba.njit(nogil=True)(function)
     finally:
-        numba.config.CACHE_DIR = before
-    return compiled  # type: ignore[no-any-return]
+        config.CACHE_DIR = before
+    return cast("F", compiled)

@@ -10,8 +10,9 @@ component is convex and piecewise linear along a line X + w D. Two successive wi
 D fix F at two points of that line. If one evaluation of F at X + k D also gives X + (k+1) D, then by convexity F is
 linear on all that lies between: no maximum that reaches the state changes its winner in k+1 windows, and they may be
 skipped exactly. Balanced configurations drift (each event by its own shift) long before they repeat; the same test
-covers both. Where the state comes round only after m windows, m windows count as one. Where the evaluation fails, the failing components bound k: a chord through two failing points of a convex
-function meets zero at or beyond the place where it leaves zero.
+covers both. Where the state comes round only after m windows, m windows count as one. Where the evaluation fails, the
+failing components bound k: a chord through two failing points of a convex function meets zero at or beyond the place
+where it leaves zero.
 
 Shared capacity
 ---------------
@@ -27,7 +28,7 @@ from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
-from pto_tune.executor.trace import (
+from pto_tune.executor.layout import (
     FULL,
     I_FINAL,
     I_NEEDED,
@@ -42,8 +43,8 @@ from pto_tune.executor.trace import (
     I_WINDOW_START,
     MAX_ROUNDS,
     SNAPSHOT,
-    trace,
 )
+from pto_tune.executor.trace import trace
 
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -375,7 +376,8 @@ def evaluate_families(
                 trace(
                     ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, st, queue_depth, queue_pipe,
                     True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
-                    snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v], flight[v], end_count[v],
+                    snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v],
+                    flight[v], end_count[v],
                 )  # fmt: skip
                 if infos[v, I_STATUS] == FULL:
                     return FULL
@@ -395,7 +397,7 @@ def evaluate_families(
                 if u != v:
                     if info[I_WINDOW_START] < 0 or infos[u, I_OPS] != 0:
                         continue
-                    more = np.int64(2**62)
+                    more: int = 2**62
                     for c in range(steady.shape[0]):
                         if at_window[c, 1] > 0:
                             left = variants[u, c] - variants[v, c] + at_window[c, 0]

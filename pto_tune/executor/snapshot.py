@@ -15,6 +15,24 @@ Ints = NDArray[np.int64]
 
 
 @kernel
+def find_loops(ops: Ints, starts: Ints, steady_op: Ints, inner_loop: Ints) -> int:
+    """Fill `steady_op` with the steady loop of each core (left alone where it has none) and `inner_loop` with all
+    other loops; returns how many those are."""
+    n_loops = 0
+    for q in range(ops.shape[0]):
+        if ops[q, 0] == 1 and ops[q, 3] != 1:
+            inner_loop[n_loops] = q
+            n_loops += 1
+    for c in range(starts.shape[0]):
+        for q in range(starts[c], ops.shape[0]):
+            if ops[q, 0] == 0:
+                break
+            if ops[q, 0] == 1 and ops[q, 3] == 1:
+                steady_op[c] = q
+    return n_loops
+
+
+@kernel
 def describe(
     line: Ints, live_regs: Ints, canon: Ints, st: Ints, ends: Ints, pc: Ints, done: Ints, s_at: Ints, loop_left: Ints,
     inner_loop: Ints, n_loops: int, p_at: Ints, p_lat: Ints, p_seq: Ints, n_count: Ints, head: Ints, tail: Ints,

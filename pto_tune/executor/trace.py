@@ -22,42 +22,30 @@ from numpy.typing import NDArray
 
 from pto_tune.executor.clocks import CLOCKS, join
 from pto_tune.executor.jit import kernel
-from pto_tune.executor.snapshot import describe, same_state
+from pto_tune.executor.layout import (
+    FULL,
+    HANG,
+    I_FINAL,
+    I_LEFT,
+    I_NEEDED,
+    I_OPS,
+    I_QUEUE,
+    I_REGISTERS,
+    I_ROUNDS,
+    I_SKIPPED,
+    I_SOURCES,
+    I_STATE,
+    I_STATUS,
+    I_TRIPS,
+    I_WINDOW_END,
+    I_WINDOW_START,
+    MAX_ROUNDS,
+    REMATERIALISED,
+)
+from pto_tune.executor.snapshot import describe, find_loops, same_state
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
-
-# status
-OK = 0
-HANG = 1
-FULL = 2  # a buffer given by the caller is too small
-
-# info vector
-I_STATUS = 0
-I_OPS = 1
-I_SOURCES = 2
-I_REGISTERS = 3
-I_WINDOW_START = 4
-I_WINDOW_END = 5
-I_STATE = 6  # registers of the window's state
-I_LEFT = 7  # tokens left in hardware flag counters at the end
-I_QUEUE = 8  # bit of every pipe whose queue limit may matter and was not emitted
-I_FINAL = 9  # register of the end of the run
-I_ROUNDS = 10
-I_SKIPPED = 11  # windows left out
-I_NEEDED = 12  # bit of every pipe whose queue limit may matter
-I_RUNS = 13  # times that the tracer ran
-I_TRIPS = 14  # steady trips of one window (of the core with the most)
-I_SIZE = 15
-
-SNAPSHOT = 2048
-"""Numbers that describe the state at the end of a round, at most."""
-
-MAX_ROUNDS = 192
-"""Rounds in which a window is looked for."""
-
-REMATERIALISED = -1000
-"""`kind` of a bookkeeping operation that stands for no event."""
 
 
 @kernel
@@ -148,17 +136,7 @@ def trace(
 
     steady_op = np.zeros(n_cores, np.int64) - 1
     inner_loop = np.empty(ops.shape[0], np.int64)
-    n_loops = 0
-    for q in range(ops.shape[0]):
-        if ops[q, 0] == 1 and ops[q, 3] != 1:
-            inner_loop[n_loops] = q
-            n_loops += 1
-    for c in range(n_cores):
-        for q in range(starts[c], ops.shape[0]):
-            if ops[q, 0] == 0:
-                break
-            if ops[q, 0] == 1 and ops[q, 3] == 1:
-                steady_op[c] = q
+    n_loops = find_loops(ops, starts, steady_op, inner_loop)
     # snapshots of rounds
     snap_len = np.zeros(MAX_ROUNDS, np.int64)
     snap_op = np.zeros(MAX_ROUNDS, np.int64)
@@ -405,11 +383,10 @@ def trace(
                     read_clock[b, tile & mask] = pipe
                     read_seq[b, tile & mask] = p_seq[pipe] + 1
                     for e in range(n_ends):
-                        if ends[e, 0] == a and ends[e, 2] == 1:
-                            if written[e] > tile + slots:
-                                over[a, 1] = max(over[a, 1], written[e] - tile)
-                                if over[a, 0] < 0 or tile + slots < over[a, 0]:
-                                    over[a, 0] = tile + slots
+                        if ends[e, 0] == a and ends[e, 2] == 1 and written[e] > tile + slots:
+                            over[a, 1] = max(over[a, 1], written[e] - tile)
+                            if over[a, 0] < 0 or tile + slots < over[a, 0]:
+                                over[a, 0] = tile + slots
                     pc[core] = i + 1
                     continue
                 if op == 8:  # EXEC duration a, issues b, latency

@@ -1,4 +1,7 @@
-"""Compile the kernels once, so that the first evaluation of a user does not wait: `python -m pto_tune.executor.warm`."""
+"""Compile the kernels once, so that the first evaluation of a user does not wait.
+
+Run as `python -m pto_tune.executor.warm`.
+"""
 
 from __future__ import annotations
 

@@ -54,7 +54,7 @@ class Explanation:
 
     def timeline(self, limit: int | None = None) -> list[Event]:
         """Events of the first block, the first `limit` of them."""
-        out = []
+        out: list[Event] = []
         for event in self.block.events():
             if limit is not None and len(out) >= limit:
                 break

@@ -12,7 +12,7 @@ from pto_tune.executor import detail
 from pto_tune.executor.accounts import stretched
 from pto_tune.executor.engine import Buffers, capacity_of_channels
 from pto_tune.executor.jit import call
-from pto_tune.executor.trace import FULL, REMATERIALISED
+from pto_tune.executor.layout import FULL, REMATERIALISED
 from pto_tune.lowering import code as c
 
 if TYPE_CHECKING:
@@ -119,8 +119,8 @@ def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int 
         sources = np.zeros((4 * buffers.operations, 4), dtype=np.int64)
         info = np.zeros(4, dtype=np.int64)
         status = call(
-            detail.replay, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
-            len(code.tracks), structure, scalar.queue_depth(platform), code.rule_set.counter_max, dur,
+            detail.replay, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table,
+            code.endpoint_table, len(code.tracks), structure, scalar.queue_depth(platform), dur,
             buffers.operations, buffers.cap, buffers.registers, table, sources, info,
         )  # fmt: skip
         if status != FULL:

@@ -18,7 +18,7 @@ included) and reaches the other core after the cross-core latency; it does not h
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -106,6 +106,6 @@ class Code:
     durations: tuple[DurationColumn, ...]
     steady: tuple[int, ...]  # structure column of each core's steady trips, or -1
     names: tuple[str, ...]  # instruction name of each operation
-    wait_names: tuple[str, ...] = field(default=())
-    channel_table: NDArray[np.int64] = field(default=None)  # type: ignore[assignment]
-    endpoint_table: NDArray[np.int64] = field(default=None)  # type: ignore[assignment]
+    wait_names: tuple[str, ...]
+    channel_table: NDArray[np.int64]
+    endpoint_table: NDArray[np.int64]

@@ -54,9 +54,9 @@ def columns_of(code: Code, platform: Platform, env: Mapping[str, Any], n: int) -
     structure = np.empty((n, len(code.structure)), dtype=np.int64)
     structure[:, 0] = to_cycles(scalar.issue_cycles(platform))
     structure[:, 1] = to_cycles(flags.wait_cycles(platform))
-    for i, (_, e) in enumerate(code.structure):
-        if e is not None:
-            structure[:, i] = np.maximum(evaluate(e, env), 0)
+    for i, (_, expression) in enumerate(code.structure):
+        if expression is not None:
+            structure[:, i] = np.maximum(evaluate(expression, env), 0)
 
     d = len(code.durations)
     durations = np.zeros((d, n), dtype=np.int64)
@@ -101,6 +101,6 @@ def _acc_bytes(code: Code, pair: tuple[int, int], env: Mapping[str, Any]) -> Any
     for column in pair:
         for cost in code.durations[column].costs:
             if cost.model == "drain":
-                args = dict(cost.args)
-                return 4 * evaluate(args["rows"], env) * evaluate(args["cols"], env)  # type: ignore[arg-type]
+                args: dict[str, Any] = dict(cost.args)
+                return 4 * evaluate(args["rows"], env) * evaluate(args["cols"], env)
     raise ValueError("a unit flag pairs a matmul with a drain, and here is no drain")

@@ -239,7 +239,7 @@ class _Compiler:
                 case Talloc(fifo):
                     end = self._end(core, fifo, True)
                     at = self._op(c.IFWAIT, end)
-                    self._op(c.SWAIT, *self._flags(core, "fifo.free", fifo, True), name=f"TALLOC {fifo}")
+                    self._op(c.SWAIT, *self._flags(core, "fifo.free", fifo), name=f"TALLOC {fifo}")
                     self.ops[at] = (c.IFWAIT, end, len(self.ops), -1, -1)
                     self._op(c.ADVANCE, end)
                 case Tpush(fifo):
@@ -247,7 +247,7 @@ class _Compiler:
                     self._signal(core, "fifo.ready", fifo, True, f"TPUSH {fifo}")
                 case Tpop(fifo):
                     end = self._end(core, fifo, False)
-                    self._op(c.SWAIT, *self._flags(core, "fifo.ready", fifo, False), name=f"TPOP {fifo}")
+                    self._op(c.SWAIT, *self._flags(core, "fifo.ready", fifo), name=f"TPOP {fifo}")
                     self._op(c.ADVANCE, end)
                 case Tfree(fifo):
                     end = self._end(core, fifo, False)
@@ -265,7 +265,7 @@ class _Compiler:
                 f"{core} is no {side} of a FIFO {fifo!r}: FIFOs of this workload are {known or 'none'}"
             ) from None
 
-    def _flags(self, core: str, kind: str, fifo: str, producer: bool) -> tuple[int, int]:
+    def _flags(self, core: str, kind: str, fifo: str) -> tuple[int, int]:
         """The channels of a flag as this core sees it: AIC has one a sub-core, AIV its own."""
         if core == "AIC":
             return self.chan["AIV0", kind, fifo], self.chan["AIV1", kind, fifo]
@@ -276,7 +276,7 @@ class _Compiler:
         pipe = (self.rules.record_pipe if producer else self.rules.free_pipe)[direction]
         self._op(c.SIGNAL, self._pipe(core, pipe))
         self._op(c.EXEC, self.flag_set, 1, -1, name=name)
-        for ch in self._flags(core, kind, fifo, producer):
+        for ch in self._flags(core, kind, fifo):
             if ch >= 0:
                 self._op(c.PUSH, ch, self.cross)
 
@@ -289,9 +289,9 @@ class _Compiler:
         for e in node.waits:
             self._op(c.POP, self._event(core, e))
         for op, tracks, producer in ((c.WRITE, node.writes, True), (c.READ, node.reads, False)):
-            for t in tracks:
-                end = self._end(core, t, producer)
-                if any(r.name == t for r in self.workload.rings):
+            for track in tracks:
+                end = self._end(core, track, producer)
+                if any(r.name == track for r in self.workload.rings):
                     self._op(c.ADVANCE, end)
                 self._op(op, self.endpoints[end].track, end)
         duration = -1
@@ -344,7 +344,7 @@ class _Compiler:
                 self._op(
                     c.DRAIN,
                     end,
-                    *self._flags(core, "fifo.free", fifo.name, True),
+                    *self._flags(core, "fifo.free", fifo.name),
                     mode,
                     name=f"drain {fifo.name}",
                 )

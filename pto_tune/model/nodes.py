@@ -78,8 +78,9 @@ class Ring:
 
 @dataclass(frozen=True)
 class Fifo:
-    """One TPipe. `sync_period` 0 means: as the rule set derives it from SlotNum. `unit_flag` is EN_UNIT_FLAG, which only
-    turns on the fixpipe unit flag of accumulator stores. `used` is 0 where a configuration does without the pipe."""
+    """One TPipe. `sync_period` 0 means: as the rule set derives it from SlotNum. `unit_flag` is EN_UNIT_FLAG, which
+    only turns on the fixpipe unit flag of accumulator stores. `used` is 0 where a configuration does without the pipe.
+    """
 
     name: str
     direction: str

@@ -186,9 +186,8 @@ class _Reader:
     """Builds nodes out of JSON values. Texts and numbers are taken as they are: the check looks at them."""
 
     def __init__(self) -> None:
-        self.faults: list[str] = []
-        self.unread: set[str] = set()  # places where nothing could be read
-        self.loops = 0
+        self.faults, self.loops = list[str](), 0
+        self.unread = set[str]()  # places where nothing could be read
 
     def fault(self, place: str, sentence: str) -> None:
         self.faults.append(f"{place}: {sentence}")
@@ -242,10 +241,8 @@ class _Reader:
             case "tuple[str, str]":
                 return self.each("str", data, place)
             case "tuple[tuple[str, tuple[Node, ...]], ...]":
-                return tuple(
-                    (core, self.each("Node", body, f"{place}.{core}") if core in PIPES else ())
-                    for core, body in (data.items() if self.keys(data, place) else ())
-                )
+                pairs = data.items() if self.keys(data, place) else ()
+                return tuple((c, self.each("Node", b, f"{place}.{c}") if c in PIPES else ()) for c, b in pairs)
         if kind in _RECORDS:
             return self.record(_RECORDS[kind], data, place)
         if kind.startswith("tuple["):
@@ -256,7 +253,8 @@ class _Reader:
         if not isinstance(data, list):
             self.fault(place, f"is {brief(data)}: expected a list")
             return _UNREAD
-        return tuple(self.value(kind, item, f"{place}[{i}]") for i, item in enumerate(data))
+        some = data[: MAX_NODES + 1]  # more than any list may have
+        return tuple(self.value(kind, item, f"{place}[{i}]") for i, item in enumerate(some))
 
     def expression(self, data: Any, place: str) -> Expr:
         before = len(self.faults)
@@ -312,8 +310,7 @@ class _Check:
         self.buffers = {core: _Names(unread, "buffers") for core in PIPES}
         self.rings = {core: _Names(unread, "rings") for core in PIPES}
         self.ends = {(core, fills): _Names(unread, "fifos") for core in PIPES for fills in (True, False)}
-        self.nodes = self.terms = 0
-        self.comparable = True  # expressions are shallow and few
+        self.nodes, self.terms, self.comparable = 0, 0, True  # comparable: expressions are shallow and few
 
     def run(self) -> list[str]:
         w = self.workload
@@ -350,13 +347,13 @@ class _Check:
     def items(self, place: str, items: Sequence[Any], most: int = MAX_ITEMS) -> list[tuple[str, Any]]:
         """The entries with their places, as many as there may be."""
         if len(items) > most:
-            self.say(place, f"has {len(items)} entries: expected at most {most}")
+            self.say(place, f"has too many entries: expected at most {most}")
         return [(f"{place}[{i}]", item) for i, item in enumerate(items[:most])]
 
     def leaves(self, place: str, record: Any, *special: str) -> bool:
         """The numbers, flags and expressions among the fields of a record; whether the numbers are right."""
         right = True
-        for field in fields(record) if record != _UNREAD else ():
+        for field in fields(record) if is_dataclass(record) else ():
             at, value = f"{place}.{field.name}" if place else field.name, getattr(record, field.name)
             if field.type == "int":
                 right &= self.integer(at, value, *_BOUNDS.get(field.name, ()))
@@ -493,8 +490,7 @@ class _Check:
 
     def program(self, place: str, core: str, body: Sequence[nodes.Node]) -> None:
         """The nodes, then what refers to events and labels from anywhere in the program."""
-        self.events, self.labels, self.steady = _Names(), _Names(), 0
-        self.labelled = dict[str, Instr]()
+        self.events, self.labels, self.labelled, self.steady = _Names(), _Names(), dict[str, Instr](), 0
         self.events.complete = self.labels.complete = not any(at.startswith(place) for at in self.unread)
         self.waits, self.pairs = list[tuple[str, Any]](), list[tuple[str, Any]]()
         self.body(place, core, body, 0)
@@ -595,6 +591,7 @@ class _Check:
         """Only plain fields: `str.format` would otherwise reach attributes, and pad to gigabytes."""
         self.text(place, rule.sentence)
         allowed = ["{value}", "{limit}"] + ([] if rule.nearest is None else ["{nearest}"])
-        for text in re.findall(r"\{[^{}]*\}|[{}]", rule.sentence if isinstance(rule.sentence, str) else ""):
-            if text not in allowed:
-                self.say(place, f"{brief(text)} is no field: expected {one_of(allowed)}")
+        text = rule.sentence[:MAX_TEXT] if isinstance(rule.sentence, str) else ""
+        for found in re.findall(r"\{[^{}]*\}|[{}]", text):
+            if found not in allowed:
+                self.say(place, f"{brief(found)} is no field: expected {one_of(allowed)}")

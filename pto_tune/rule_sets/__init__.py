@@ -97,9 +97,7 @@ def rule_sets(family: str) -> tuple[RuleSet, ...]:
     try:
         return tuple(_families()[family][1].values())
     except KeyError:
-        raise RuleSetError(
-            f"no rule sets for platform family {family!r}: known are {', '.join(_families())}"
-        ) from None
+        raise RuleSetError(f"no rule sets for platform family {family!r}: known are {', '.join(_families())}") from None
 
 
 def rule_set_for(family: str, pto_isa: str | None = None) -> RuleSet:
@@ -147,8 +145,6 @@ def _by_date(sets: Mapping[str, RuleSet], date: str) -> RuleSet | None:
 def other_behaviour(rule_set: RuleSet) -> str:
     """One line on the revisions whose headers behave otherwise, for results of a default run."""
     others = [
-        f"{r.name} ({'; '.join(map(str, r.revisions))})"
-        for r in rule_sets(rule_set.family)
-        if r.name != rule_set.name
+        f"{r.name} ({'; '.join(map(str, r.revisions))})" for r in rule_sets(rule_set.family) if r.name != rule_set.name
     ]
     return f"headers of other pto-isa revisions behave otherwise: {', '.join(others)}" if others else ""

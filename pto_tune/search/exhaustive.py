@@ -19,7 +19,7 @@ CHUNK_ROWS = 65_536
 
 FIRST_ROWS = 8_192
 FEWEST_ROWS = 4_096
-SHORT_S, LONG_S = 0.15, 0.4
+SHORT_S, LONG_S = 0.2, 0.8
 """A batch that takes less is followed by one of twice the rows, one that takes more by one of half of them."""
 
 

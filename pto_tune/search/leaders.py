@@ -80,7 +80,5 @@ def _taken(columns: Columns, at: Ints) -> Columns:
 
 def _head(columns: Columns, n: int | None = None) -> Columns:
     """In order, the first n."""
-    order = _order(
-        columns["cycles"], columns["exportable"], columns["on_chip"], columns["GM_ring"], columns["number"]
-    )
+    order = _order(columns["cycles"], columns["exportable"], columns["on_chip"], columns["GM_ring"], columns["number"])
     return _taken(columns, order[:n])

@@ -77,9 +77,7 @@ class Recorder:
         # Waits are counted only for the few that are explained, by running these once more.
         execution = execute(code, platform, self._space.table(best["space_row"]), n)
         out: list[tuple[int, str, str, int]] = []
-        for number, found in zip(
-            best["number"].tolist(), accounts(code, platform, execution, range(n)), strict=True
-        ):
+        for number, found in zip(best["number"].tolist(), accounts(code, platform, execution, range(n)), strict=True):
             out += [(number, "busy", pipe, cycles) for pipe, cycles in found.busy.items()]
             out += [(number, "wait", channel, cycles) for channel, cycles in found.waits.items()]
         return out

@@ -41,9 +41,7 @@ def same_search(
     where = f"run {run.id} ({run.name})"
     now, then = versions()[OWN], run.versions.get(OWN, "an unknown version")
     if now != then:
-        raise SearchError(
-            f"{where} was made by pto-tune {then} and this is {now}: tune again, or install {then}"
-        )
+        raise SearchError(f"{where} was made by pto-tune {then} and this is {now}: tune again, or install {then}")
     workload = _workload(run, workload, where)
     platform = _platform(run, platform, where)
     problem = Problem.of(workload, platform, run.pto_isa or run.rule_set, run.timing)
@@ -71,8 +69,7 @@ def _workload(run: Run, given: Workload | None, where: str) -> Workload:
         current = built_in(run.workload)
     if current is not None and current != kept:
         raise SearchError(
-            f"the workload {run.workload!r} is not the one that {where} was made with: "
-            "give that one, or tune again"
+            f"the workload {run.workload!r} is not the one that {where} was made with: give that one, or tune again"
         )
     return kept
 
@@ -101,21 +98,27 @@ def restore(store: Store, run: Run, problem: Problem, found: Space, top: int) ->
     Only the leaders are evaluated once more, for what the store does not keep. SearchError where their times
     differ from the stored ones, or where rows are missing.
     """
-    tunables = [f"t{i}" for i in range(len(found.domains))]
-    columns = store.configurations(run.id, columns=["row", "verdict", "rule", "cycles", *_ON_CHIP, *tunables])
-    numbers: Ints = columns["row"]
-    n = numbers.shape[0]
-    if n and int(numbers[-1]) != n - 1:
-        raise SearchError(
-            f"run {run.id} ({run.name}) lacks rows before its last one, {int(numbers[-1])}: tune again"
-        )
     tally = Tally(top)
+    looked_at = store.configurations(run.id, columns=["row", "verdict", "rule"])
+    n = looked_at["row"].shape[0]
+    if n and int(looked_at["row"][-1]) != n - 1:
+        raise SearchError(
+            f"run {run.id} ({run.name}) lacks rows before its last one, {int(looked_at['row'][-1])}: tune again"
+        )
     tally.done = n
-    verdict = columns["verdict"]
-    tally.count(verdict, np.ma.filled(columns["rule"], -1), run.verdicts, run.rules)
+    tally.count(looked_at["verdict"], np.ma.filled(looked_at["rule"], -1), run.verdicts, run.rules)
+    tunables = [f"t{i}" for i in range(len(found.domains))]
+    columns = store.configurations(
+        run.id,
+        columns=["row", "cycles", *_ON_CHIP, *tunables],
+        where_verdict=run.verdicts.index(verdicts.VERDICTS[verdicts.OK]),
+    )
+    numbers: Ints = columns["row"]
     cycles: Ints = np.ma.filled(columns["cycles"], -1)
-    memory: Ints = sum((np.ma.filled(columns[name], 0) for name in _ON_CHIP), np.zeros(n, dtype=np.int64))
-    at = _leading(verdict, cycles, memory, top)
+    memory = np.zeros(numbers.shape[0], dtype=np.int64)
+    for name in _ON_CHIP:
+        memory += np.ma.filled(columns[name], 0)
+    at = _leading(cycles, memory, top)
     rows = np.zeros(at.shape[0], dtype=np.int64)
     for column, (_, values) in zip(tunables, found.domains, strict=True):
         rows = rows * len(values) + np.ma.getdata(columns[column])[at]
@@ -128,10 +131,10 @@ def restore(store: Store, run: Run, problem: Problem, found: Space, top: int) ->
     return tally
 
 
-def _leading(verdict: Ints, cycles: Ints, memory: Ints, top: int) -> Ints:
-    """Positions of all that may be among the top (with everything as fast as the last of them) or on the
-    front."""
-    ok = np.flatnonzero((verdict == verdicts.OK) & (cycles >= 0))
+def _leading(cycles: Ints, memory: Ints, top: int) -> Ints:
+    """Positions (of ok configurations) of all that may be among the top (with everything as fast as the last
+    of them) or on the front."""
+    ok = np.flatnonzero(cycles >= 0)
     if not ok.shape[0]:
         return ok
     times, sizes = cycles[ok], memory[ok]
@@ -139,9 +142,7 @@ def _leading(verdict: Ints, cycles: Ints, memory: Ints, top: int) -> Ints:
     edge = front(times, sizes)
     smallest = dict(zip(times[edge].tolist(), sizes[edge].tolist(), strict=True))
     at_edge = np.isin(times, times[edge])
-    at_edge[at_edge] = [
-        smallest[t] == s for t, s in zip(times[at_edge].tolist(), sizes[at_edge].tolist(), strict=True)
-    ]
+    at_edge[at_edge] = [smallest[t] == s for t, s in zip(times[at_edge].tolist(), sizes[at_edge].tolist(), strict=True)]
     leading: Ints = ok[(times <= last) | at_edge]
     return leading
 

@@ -84,9 +84,7 @@ class TuneResult:
         bound = int(columns["bound"][i])
         name = [*pipes, *RESOURCE_NAMES][bound]
         return {
-            "configuration": {
-                n: label(parameter(problem.workload, n), int(column[0])) for n, column in table.items()
-            },
+            "configuration": {n: label(parameter(problem.workload, n), int(column[0])) for n, column in table.items()},
             "row": int(columns["number"][i]),
             "cycles": cycles,
             "time_us": cycles / problem.clock_mhz + problem.launch_us,

@@ -45,9 +45,7 @@ def rule_names(problem: Problem) -> list[str]:
     return list(dict.fromkeys([*static, *verdicts.STRUCTURE_RULES]))
 
 
-def spec_sha256(
-    problem: Problem, space: Space, plan: Plan, workload_json: str, made_with: Mapping[str, str]
-) -> str:
+def spec_sha256(problem: Problem, space: Space, plan: Plan, workload_json: str, made_with: Mapping[str, str]) -> str:
     """Hash of all that decides the results; a budget that covers the space is the same as none."""
     content = {
         "workload": json.loads(workload_json),
@@ -88,8 +86,7 @@ def run_spec(problem: Problem, space: Space, plan: Plan, name: str | None = None
         spec_sha256=spec_sha256(problem, space, plan, workload_json, made_with),
         versions=made_with,
         tunables=[
-            {"name": n, "domain": [label(parameter(workload, n), v) for v in values]}
-            for n, values in space.domains
+            {"name": n, "domain": [label(parameter(workload, n), v) for v in values]} for n, values in space.domains
         ],
         rules=rule_names(problem),
         verdicts=verdicts.VERDICTS,

@@ -63,9 +63,7 @@ def make_plan(
     if strategy not in STRATEGIES:
         errors.append(f"unknown strategy {strategy!r}: choose one of {', '.join(STRATEGIES)}")
     if "time" not in wanted or not set(wanted) <= set(OBJECTIVES) or len(set(wanted)) != len(wanted):
-        errors.append(
-            f"objectives {', '.join(map(repr, wanted)) or 'none'}: expected 'time', or 'time' and 'memory'"
-        )
+        errors.append(f"objectives {', '.join(map(repr, wanted)) or 'none'}: expected 'time', or 'time' and 'memory'")
     if budget is not None and (not isinstance(budget, int) or isinstance(budget, bool) or budget < 1):
         errors.append(f"budget = {budget!r}: expected a number of evaluations, 1 or more")
     if seconds is not None and not (math.isfinite(seconds) and seconds > 0):
@@ -73,9 +71,7 @@ def make_plan(
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
         errors.append(f"seed = {seed!r}: expected an integer from 0 to {MAX_SEED}")
     if size > MAX_SPACE:
-        errors.append(
-            f"the space has {size} configurations, at most {MAX_SPACE} can be numbered: give fewer values"
-        )
+        errors.append(f"the space has {size} configurations, at most {MAX_SPACE} can be numbered: give fewer values")
     if errors:
         raise SearchError("\n".join(errors))
     ordered = tuple(o for o in OBJECTIVES if o in wanted)

@@ -1,7 +1,7 @@
 """GEMM C = A x B, fp16 in, fp32 out: the public pto-isa performance kernel on A2/A3.
 
-A grid of cores, each with a block of singleCoreM x singleCoreN, worked on in base tiles of base_m x base_n x base_k. One
-TLOAD brings step_k slices of K at once, of A and of B, which sets the length of the DMA bursts. L1, L0A and L0B are
+A grid of cores, each with a block of singleCoreM x singleCoreN, worked on in base tiles of base_m x base_n x base_k.
+One TLOAD brings step_k slices of K at once, of A and of B, which sets the length of the DMA bursts. L1, L0A and L0B are
 ping-pong; there is one L0C tile, so the cube stops during each drain.
 
 Facts from hw-native-sys/pto-isa kernels/manual/a2a3/gemm_performance. Assumed: B is stored with K contiguous, each
@@ -89,8 +89,8 @@ def build() -> Workload:
                  "m = {value} is not a multiple of grid_m x base_m = {limit}", M, GRID_M * BASE_M),
             Rule("n-divisible", (N % (GRID_N * BASE_N)).eq(0),
                  "n = {value} is not a multiple of grid_n x base_n = {limit}", N, GRID_N * BASE_N),
-            Rule("k-divisible", (K % maximum(SLAB, 1)).eq(0), "k = {value} is not a multiple of base_k x step_k = {limit}",
-                 K, SLAB),
+            Rule("k-divisible", (K % maximum(SLAB, 1)).eq(0),
+                 "k = {value} is not a multiple of base_k x step_k = {limit}", K, SLAB),
             Rule("fractal", (BASE_M % 16 + BASE_K % 16 + BASE_N % 16).eq(0),
                  "base_m, base_k and base_n have to be multiples of {limit} (off by {value} in all)",
                  BASE_M % 16 + BASE_K % 16 + BASE_N % 16, expr(16)),

@@ -41,7 +41,7 @@ def run(name: str, **table: object) -> Evaluation:
 def test_a_refusal_names_rule_value_and_limit(name: str, table: dict[str, int], rule: str, words: list[str]) -> None:
     e = run(name, **table)
     assert VERDICTS[e.verdict[0]] == "refused"
-    broken = {e.rules[r]: e.sentence(0, r) for r in np.flatnonzero(e.broken[:, 0])}
+    broken = {e.rules[r]: e.sentence(0, int(r)) for r in np.flatnonzero(e.broken[:, 0])}
     assert rule in broken
     for word in words:
         assert word in broken[rule]

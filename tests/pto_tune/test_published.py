@@ -32,7 +32,9 @@ def test_gemm_6144() -> None:
 
 
 def test_preload_hides_the_dependency_of_qk_p_and_pv() -> None:
-    e = run("flash_attention", "ascend910b2", s0=4096, s1=4096, cube_s1=128, tile_s1=128, qk_preload=[1, 2, 4], fifo_depth=8)
+    e = run(
+        "flash_attention", "ascend910b2", s0=4096, s1=4096, cube_s1=128, tile_s1=128, qk_preload=[1, 2, 4], fifo_depth=8
+    )
     one, two, four = e.time_us
     assert one > 1.10 * two
     assert four <= 1.01 * two

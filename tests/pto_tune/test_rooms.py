@@ -216,9 +216,7 @@ def test_after_loading_every_room_has_to_carry_its_marker() -> None:
     vars(ours)["PTO_TUNE_ROOM"] = "db"
     vars(other).update(PTO_TUNE_ROOM="db", __file__="/somewhere/dashboards.py")
     _rooms.check_loaded({"db": ours})
-    with pytest.raises(
-        ImportError, match=r"'dashboards' was loaded from /somewhere/dashboards\.py"
-    ) as refused:
+    with pytest.raises(ImportError, match=r"'dashboards' was loaded from /somewhere/dashboards\.py") as refused:
         _rooms.check_loaded({"db": ours, "dashboards": other})
     assert "'db'" not in str(refused.value)
 

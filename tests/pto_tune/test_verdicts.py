@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 
 from cost_models import load_platform
 from pto_tune.evaluation import Evaluation, Problem, evaluate_columns
+from pto_tune.executor.engine import Execution
 from pto_tune.verdicts import VERDICTS
 from pto_tune.workloads import workload
 
@@ -21,16 +22,23 @@ def flash(**table: object) -> Evaluation:
     return evaluate_columns(Problem.of(workload("flash_attention"), B2), table)
 
 
+def executed(e: Evaluation) -> Execution:
+    assert e.execution is not None
+    return e.execution
+
+
 def verdicts(e: Evaluation) -> list[str]:
     return [VERDICTS[v] for v in e.verdict]
 
 
 # SlotNum, worst tiles in flight, tiles overwritten: exhaustive simulation of the header rules, A2/A3
-@pytest.mark.parametrize(("slots", "in_flight"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (6, 6), (7, 9), (8, 8), (9, 12)])
+@pytest.mark.parametrize(
+    ("slots", "in_flight"), [(1, 1), (2, 2), (3, 3), (4, 4), (5, 6), (6, 6), (7, 9), (8, 8), (9, 12)]
+)
 @pytest.mark.parametrize("direction", [1, 2])
 def test_tiles_in_flight_of_a_bare_stream(slots: int, in_flight: int, direction: int) -> None:
     e = stream(fifo_depth=slots, tiles=40, direction=direction)
-    over = e.execution.lanes.schedules.over[0]
+    over = executed(e).lanes.schedules.over[0]
     track = e.problem.code.tracks.index("c2v" if direction == 1 else "v2c")
     assert over[track, 1] == in_flight
     assert verdicts(e) == ["overwrite" if in_flight > slots else "ok"]
@@ -70,7 +78,8 @@ def test_the_fixed_drain_hangs_where_fewer_credits_are_pending(tiles: int, verdi
 def test_constructor_credits_let_the_producer_run_ahead_of_the_ring() -> None:
     e = stream("a2a3-ctor-credits", fifo_depth=[2, 4, 8], tiles=40)
     assert verdicts(e) == ["overwrite", "overwrite", "refused"]
-    over = [e.execution.lanes.schedules.over[e.execution.lanes.schedule[i]] for i in range(3)]
+    lanes = executed(e).lanes
+    over = [lanes.schedules.over[lanes.schedule[i]] for i in range(3)]
     track = e.problem.code.tracks.index("c2v")
     assert [int(o[track, 1]) for o in over] == [6, 8, 24]
     assert any("slot-reuse" in a for a in e.also(2))
@@ -86,7 +95,7 @@ def test_credits_equal_a_step_by_step_count(slots: int, tiles: int, rule_set: st
     first = slots if rules.wait_from == "slot_num" else 1
     notified = sum((i + 1) % period == 0 for i in range(tiles))
     waited = sum(i >= first and i % period == 0 for i in range(tiles))
-    s = e.execution.lanes.schedules
+    s = executed(e).lanes.schedules
     assert s.info[0, 0] == 0
     assert s.info[0, 7] == 0  # computed drain: what was notified and not waited for is drained, nothing stays
     assert notified >= waited
@@ -94,11 +103,20 @@ def test_credits_equal_a_step_by_step_count(slots: int, tiles: int, rule_set: st
 
 @pytest.mark.parametrize(
     ("depth", "preload", "hangs"),
-    [(1, 2, False), (1, 3, True), (2, 2, False), (2, 3, True), (3, 6, False), (3, 7, True), (4, 6, False), (4, 7, True)],
+    [
+        (1, 2, False),
+        (1, 3, True),
+        (2, 2, False),
+        (2, 3, True),
+        (3, 6, False),
+        (3, 7, True),
+        (4, 6, False),
+        (4, 7, True),
+    ],
 )
 def test_flash_attention_hangs_by_token_count(depth: int, preload: int, hangs: bool) -> None:
     e = flash(fifo_depth=depth, qk_preload=preload, tile_s1=128)
-    assert bool(e.execution.hang[0]) == hangs
+    assert bool(executed(e).hang[0]) == hangs
 
 
 def test_a_hang_says_who_waits_for_whom_at_which_tile() -> None:
@@ -117,7 +135,9 @@ def test_preload_of_fifo_depth_overwrites_the_exp_max_ring(depth: int, preload: 
 
 @given(
     st.lists(
-        st.tuples(st.sampled_from([1, 2, 3, 4, 5, 6, 8]), st.integers(2, 8), st.sampled_from([128, 256]), st.integers(0, 3)),
+        st.tuples(
+            st.sampled_from([1, 2, 3, 4, 5, 6, 8]), st.integers(2, 8), st.sampled_from([128, 256]), st.integers(0, 3)
+        ),
         min_size=1,
         max_size=6,
     )
@@ -128,7 +148,9 @@ def test_verdicts_do_not_depend_on_durations_or_on_length(rows: list[tuple[int, 
     table = {"fifo_depth": depth, "qk_preload": preload, "tile_s1": tile, "sync_period": period}
     long = flash(**table, s1=16384)
     slow = evaluate_columns(
-        Problem.of(workload("flash_attention"), B2.with_values({"fixpipe.rate": 3.0, "flags.cross_core_latency": 9000.0})),
+        Problem.of(
+            workload("flash_attention"), B2.with_values({"fixpipe.rate": 3.0, "flags.cross_core_latency": 9000.0})
+        ),
         {**table, "s1": 16384},
     )
     longer = flash(**table, s1=65536)

@@ -11,6 +11,7 @@ import pytest
 
 from pto_tune import api
 from pto_tune.cli.evaluate import MAX_ROWS, product
+from pto_tune.workloads import workload
 
 Cli = Callable[..., Any]
 Wrong = Callable[..., list[str]]
@@ -105,7 +106,7 @@ def test_a_workload_and_a_platform_of_ones_own_work_by_path(tmp_path: Path, cli:
         (["gemm", "--set", "m=0"], ["m = 0", "16"]),
         (["gemm", "--set", "m=-128"], ["m = -128"]),
         (["gemm", "--set", "m=big"], ["m", "big"]),
-        (["gemm", "--set", "m=99999999999999999999999999"], ["m"]),
+        (["gemm", "--set", "m=99999999999999999999999999"], ["m = 9999", "2147483648"]),
         (["gemm", "--set", "m"], ["'m'", "NAME=VALUE"]),
         (["gemm", "--set", "m=128", "--set", "m=256"], ["'m'", "twice"]),
         (["gemm", "--set", "m=128", "--grid", "m=256"], ["'m'", "--grid"]),
@@ -138,10 +139,11 @@ def test_too_many_combinations_are_refused_before_any_is_evaluated(cli: Cli, wro
 
 
 def test_a_product_repeats_the_first_and_cycles_the_last() -> None:
-    columns, n = product({"c": "9"}, {"a": ["1", "2"], "b": ["3", "4", "5"]}, lambda _, word: int(word))
+    grid = {"fifo_depth": ["1", "2"], "split": ["UP_DOWN", "0", "2"]}
+    columns, n = product(workload("stream"), {"tiles": "9"}, grid)
     assert n == 6
     assert {name: column.tolist() for name, column in columns.items()} == {
-        "a": [1, 1, 1, 2, 2, 2],
-        "b": [3, 4, 5, 3, 4, 5],
-        "c": [9] * 6,
+        "fifo_depth": [1, 1, 1, 2, 2, 2],
+        "split": [1, 0, 2, 1, 0, 2],
+        "tiles": [9] * 6,
     }

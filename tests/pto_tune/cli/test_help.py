@@ -60,7 +60,7 @@ def test_every_command_has_help_with_an_example(name: str, cli: Callable[..., An
     command = ALL[tuple(name.split())]
     sentence = str(command.help).strip().splitlines()[0]
     assert len(sentence) > 20
-    assert "Example" in shown.stdout or tuple(name.split()) == ("report",)
+    assert "Example" in shown.stdout
     assert f"pto-tune {name.split()[0]}" in shown.stdout
 
 
@@ -111,13 +111,16 @@ def test_starting_loads_nothing_heavy(tmp_path: Path) -> None:
 @pytest.mark.skipif(not hasattr(os, "wait4"), reason="processor time of a process needs wait4")
 @pytest.mark.parametrize("arguments", [["--help"], ["tune", "--help"], ["--version"]])
 def test_help_comes_at_once(arguments: list[str], tmp_path: Path) -> None:
-    """Measured in processor time, which other work on the machine lengthens less; the best of five."""
+    """Measured in processor time, which other work on the machine lengthens less, and with compiled modules,
+    as an installation has them; the best of six, of which the first one compiles."""
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    environment |= {"PYTHONPATH": str(ROOT), "PYTHONPYCACHEPREFIX": str(tmp_path / "compiled")}
     spent = []
-    for _ in range(5):
+    for _ in range(6):
         child = subprocess.Popen(
             [sys.executable, "-m", "pto_tune.cli.main", *arguments],
             cwd=tmp_path,
-            env={**os.environ, "PYTHONPATH": str(ROOT)},
+            env=environment,
             stdout=subprocess.DEVNULL,
         )
         _, status, usage = os.wait4(child.pid, 0)

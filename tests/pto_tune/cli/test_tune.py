@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
-import stat
-from collections.abc import Callable
+import os
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -125,6 +128,9 @@ def _interrupt(_bar: object, _step: object) -> None:
         (["gemm", "--domain", "base_m=128,128"], ["base_m", "repeats"]),
         (["gemm", "--domain", "m=128,256"], ["m is a problem size"]),
         (["gemm", "--set", "m=0"], ["m = 0"]),
+        (["gemm", "--set", "m=-128"], ["m = -128"]),
+        (["gemm", "--domain", "base_m=128,99999999999999999999"], ["base_m = 9999"]),
+        (["gemm", "--domain", "base_m=128,x"], ["base_m", "'x'"]),
         (["gemm", "--set", "m=128", "--domain", "m=128"], ["'m'", "--domain"]),
         (["gemm", "--platform", "ascend"], ["'ascend'", "ascend910b2"]),
         (["gemm", "--strategy", "magic"], ["magic", "exhaustive"]),
@@ -147,27 +153,48 @@ def test_wrong_input_is_one_sentence_and_leaves_nothing(
         assert json.loads(cli("runs", "list", "--json").stdout) == []
 
 
-def test_a_read_only_database_is_said_at_once(own_url: str, tmp_path: Path, cli: Cli, wrong: Wrong) -> None:
-    file = tmp_path / "own.db"
-    before = file.read_bytes()
-    file.chmod(stat.S_IREAD)
+@pytest.fixture
+def public_folder() -> Iterator[Path]:
+    """A folder that another user may look into, unlike pytest's."""
+    folder = Path(tempfile.mkdtemp(prefix="pto-tune-test-"))
+    folder.chmod(0o755)
+    yield folder
+    folder.chmod(0o755)
+    shutil.rmtree(folder)
+
+
+@contextlib.contextmanager
+def nobody() -> Iterator[None]:
+    """Act as a user without rights, if the tests run as the one to whom everything is allowed."""
+    if os.geteuid() != 0:
+        yield
+        return
+    os.seteuid(65534)
     try:
-        if _can_write(file):
-            pytest.skip("this user may write to read-only files")
-        (said,) = wrong(cli(*SMALL, "--db", own_url))
-        assert "read-only" in said
-        assert cli("show", "latest", "--db", own_url).exit_code == 0
+        yield
     finally:
-        file.chmod(stat.S_IREAD | stat.S_IWRITE)
+        os.seteuid(0)
+
+
+@pytest.mark.skipif(not hasattr(os, "geteuid"), reason="file rights of another kind")
+def test_a_read_only_database_is_one_sentence_and_can_be_read(public_folder: Path, cli: Cli, wrong: Wrong) -> None:
+    file = public_folder / "runs.db"
+    url = f"sqlite:///{file}"
+    # All modules are loaded here: the user without rights need not be able to read the project.
+    assert cli(*SMALL, "--db", url).exit_code == 0
+    shown = cli("show", "latest", "--db", url, "--json")
+    before = file.read_bytes()
+    file.chmod(0o444)
+    public_folder.chmod(0o555)
+    with nobody():
+        (said,) = wrong(cli(*SMALL, "--db", url))
+        assert "read-only" in said
+        (said,) = wrong(cli("runs", "delete", "latest", "--db", url))
+        assert "read-only" in said
+        read = cli("show", "latest", "--db", url, "--json")
+    assert (read.exit_code, read.stdout) == (0, shown.stdout)
     assert file.read_bytes() == before
-
-
-def _can_write(file: Path) -> bool:
-    try:
-        with file.open("ab"):
-            return True
-    except OSError:
-        return False
+    assert [f.name for f in public_folder.iterdir()] == ["runs.db"]
 
 
 def test_a_file_that_is_no_database_stays_as_it_is(tmp_path: Path, cli: Cli, wrong: Wrong) -> None:

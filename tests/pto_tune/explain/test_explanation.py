@@ -1,6 +1,7 @@
 """Explanations add up: the critical path to the makespan, the timeline to the account, the trace to the timeline."""
 
 import json
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 from cost_models import load_platform
 from pto_tune.evaluation import Problem
+from pto_tune.executor.engine import LaneResults
 from pto_tune.explain.critical import by_cause
 from pto_tune.explain.explanation import Explanation, explain_configuration
 from pto_tune.explain.tracefile import trace_events
@@ -19,6 +21,11 @@ B2 = load_platform("ascend910b2")
 
 def explanation(name: str, **configuration: int | str) -> Explanation:
     return explain_configuration(Problem.of(workload(name), B2), configuration)
+
+
+def lanes_of(x: Explanation) -> LaneResults:
+    assert x.evaluation.execution is not None
+    return x.evaluation.execution.lanes
 
 
 CASES = [
@@ -34,7 +41,7 @@ CASES = [
 @pytest.mark.parametrize(("name", "configuration"), CASES)
 def test_the_critical_path_adds_up_to_the_makespan(name: str, configuration: dict[str, int | str]) -> None:
     x = explanation(name, **configuration)
-    lanes = x.evaluation.execution.lanes
+    lanes = lanes_of(x)
     wave = 0 if lanes.active[0, 0] else 1
     assert sum(s.cycles for s in x.path) == x.block.cycles == lanes.cycles[0, wave]
     assert all(s.cycles > 0 for s in x.path)
@@ -46,12 +53,12 @@ def test_events_of_a_pipe_do_not_overlap_and_add_up_to_its_busy_cycles(
     name: str, configuration: dict[str, int | str]
 ) -> None:
     x = explanation(name, **configuration)
-    lanes = x.evaluation.execution.lanes
+    lanes = lanes_of(x)
     wave = 0 if lanes.active[0, 0] else 1
     for i, pipe in enumerate(x.problem.code.pipes):
         events = [e for e in x.timeline() if e.pipe == pipe and not x.block.is_signal(e.operation)]
         assert sum(e.end - e.start for e in events) == lanes.busy[0, wave, i]
-        assert all(a.end <= b.start for a, b in zip(events, events[1:], strict=False))
+        assert all(a.end <= b.start for a, b in pairwise(events))
 
 
 def test_bounds_never_exceed_the_simulated_time() -> None:

@@ -57,9 +57,7 @@ def test_an_expression_that_shares_its_parts_is_measured_as_a_tree() -> None:
     e = name("n")
     for _ in range(59):
         e = e + e
-    (found,) = serial.check(
-        built(instr("A", "M", cycles(e), label="a"), instr("A", "M", cycles(e), label="a"))
-    )
+    (found,) = serial.check(built(instr("A", "M", cycles(e), label="a"), instr("A", "M", cycles(e), label="a")))
     assert found.startswith("programs.AIC[0].costs[0].cycles: brings all expressions above 100000 terms")
 
 
@@ -94,16 +92,10 @@ def test_what_json_cannot_say_is_refused() -> None:
 
 
 def test_a_label_stands_for_one_duration() -> None:
-    assert (
-        serial.check(built(instr("A", "M", cycles(1), label="a"), instr("B", "M", cycles(1), label="a")))
-        == []
-    )
-    (found,) = serial.check(
-        built(instr("A", "M", cycles(1), label="a"), instr("B", "M", cycles(2), label="a"))
-    )
+    assert serial.check(built(instr("A", "M", cycles(1), label="a"), instr("B", "M", cycles(1), label="a"))) == []
+    (found,) = serial.check(built(instr("A", "M", cycles(1), label="a"), instr("B", "M", cycles(2), label="a")))
     assert found == (
-        "programs.AIC[1].label: 'a' has another pipe or other costs at programs.AIC[0].label: "
-        "expected the same"
+        "programs.AIC[1].label: 'a' has another pipe or other costs at programs.AIC[0].label: expected the same"
     )
 
 
@@ -118,6 +110,5 @@ def test_a_unit_flag_may_stand_before_its_labels() -> None:
     assert serial.check(built(*body, buffers=(acc,))) == []
     no_costs = (instr("A", "M", publishes=[flag], label="mm"), body[2])
     assert serial.check(built(*no_costs, buffers=(acc,))) == [
-        "programs.AIC[0].publishes[0].unit_flag[0]: "
-        "'mm' is no label of an instruction of AIC with costs: expected st"
+        "programs.AIC[0].publishes[0].unit_flag[0]: 'mm' is no label of an instruction of AIC with costs: expected st"
     ]

@@ -180,8 +180,7 @@ def test_a_byte_order_mark_does_no_harm(tmp_path: Path) -> None:
         (b"\xff{}", "workload: byte 0 is not UTF-8: expected UTF-8 text"),
         (
             b'{"a": 1,\n}',
-            "workload: line 2, column 1 is no JSON "
-            "(Expecting property name enclosed in double quotes): expected JSON",
+            "workload: line 2, column 1 is no JSON (Expecting property name enclosed in double quotes): expected JSON",
         ),
         (b"[]", "workload: an empty list is no workload: expected an object"),
         (b"[" * 10**5, "workload: is too deep, or a number too long: expected a workload"),

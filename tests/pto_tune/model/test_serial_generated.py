@@ -41,9 +41,9 @@ from pto_tune.workloads import workload, workload_names
 Strategy = st.SearchStrategy
 
 LETTERS = string.ascii_letters
-NAMES = st.builds(
-    str.__add__, st.sampled_from(LETTERS), st.text(LETTERS + string.digits + "_", max_size=3)
-).filter(lambda n: n != "sub")
+NAMES = st.builds(str.__add__, st.sampled_from(LETTERS), st.text(LETTERS + string.digits + "_", max_size=3)).filter(
+    lambda n: n != "sub"
+)
 TEXTS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=20).filter(str.isprintable)
 BOUNDED = st.integers(-(2**31), 2**31)
 SLOW = settings(deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
@@ -114,9 +114,7 @@ def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> t
     pipes = st.sampled_from(PIPES[core])
     flags = st.none() | st.sampled_from([("mm", "st"), ("st", "mm")])
     tokens = (
-        st.lists(st.builds(Token, st.sampled_from(buffers), flags), max_size=2).map(tuple)
-        if buffers
-        else st.just(())
+        st.lists(st.builds(Token, st.sampled_from(buffers), flags), max_size=2).map(tuple) if buffers else st.just(())
     )
     instr = st.builds(
         Instr,
@@ -136,18 +134,14 @@ def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> t
     calls = [st.builds(call, st.sampled_from(filled)) for call in (Talloc, Tpush) if filled]
     calls += [st.builds(call, st.sampled_from(emptied)) for call in (Tpop, Tfree) if emptied]
     leaf: Strategy[Node] = st.one_of(*calls, instr)
-    inside = st.lists(
-        st.one_of(*calls, st.builds(Loop, e, st.lists(leaf, max_size=2).map(tuple))), max_size=2
-    )
+    inside = st.lists(st.one_of(*calls, st.builds(Loop, e, st.lists(leaf, max_size=2).map(tuple))), max_size=2)
     nodes = leaf | st.builds(Loop, e, inside.map(tuple))
     drain = Cost("drain", tuple((key, draw(e)) for key in ("rows", "cols", "out_bytes", "hbm_bytes")))
     labelled = (
         Instr("TMATMUL", draw(pipes), (draw(costs(inner)),), label="mm"),
         Instr("TSTORE", draw(pipes), (drain,), label="st"),
     )
-    steady = draw(
-        st.lists(st.builds(Loop, e, st.lists(nodes, max_size=3).map(tuple), st.just(True)), max_size=1)
-    )
+    steady = draw(st.lists(st.builds(Loop, e, st.lists(nodes, max_size=3).map(tuple), st.just(True)), max_size=1))
     rest = draw(st.lists(nodes, max_size=4))
     return (*labelled, *(Instr("SET", draw(pipes), event=one) for one in events), *rest, *steady)
 
@@ -197,8 +191,7 @@ def workloads(draw: Any) -> Workload:
         programs=tuple((core, draw(programs(core, w, names))) for core in cores),
         launch=Launch(draw(expressions(names)), draw(expressions(names))),
         rules=tuple(
-            Rule(n, draw(e), "{value} is over {limit}", draw(e), draw(e), draw(st.none() | e))
-            for n in rule_names
+            Rule(n, draw(e), "{value} is over {limit}", draw(e), draw(e), draw(st.none() | e)) for n in rule_names
         ),
         uses_ub_scratch=draw(st.booleans()),
         l2_footprint=draw(e),
@@ -231,15 +224,12 @@ SCALARS = (
     | st.integers()
     | st.floats()
     | st.text(max_size=8)
-    | st.sampled_from(
-        [*KEYS, *OPERATORS, "instr", "loop", "tpop", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT]
-    )
+    | st.sampled_from([*KEYS, *OPERATORS, "instr", "loop", "tpop", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT])
 )
 JSON: Strategy[Any] = st.recursive(
     SCALARS,
     lambda inner: (
-        st.lists(inner, max_size=4)
-        | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner, max_size=4)
+        st.lists(inner, max_size=4) | st.dictionaries(st.sampled_from(KEYS) | st.text(max_size=4), inner, max_size=4)
     ),
     max_leaves=12,
 )

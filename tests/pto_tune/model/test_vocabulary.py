@@ -53,9 +53,7 @@ def test_tokens_are_handed_on_by_the_name_of_their_buffer() -> None:
 
 def test_a_sync_is_flags_without_work() -> None:
     got = v.sync("MTE1", acquires=["a"], takes=["b"], publishes=["c"], releases=["d"])
-    assert replace(got, name="A") == v.instr(
-        "A", "MTE1", acquires=["a"], takes=["b"], publishes=["c"], releases=["d"]
-    )
+    assert replace(got, name="A") == v.instr("A", "MTE1", acquires=["a"], takes=["b"], publishes=["c"], releases=["d"])
     assert got.costs == ()
 
 

@@ -21,7 +21,8 @@ def problem() -> Problem:
 @pytest.fixture(scope="session")
 def small(problem: Problem) -> Space:
     # two whole slots of 128 KiB are more than UB has: NO_SPLIT is refused
-    sizes = {"direction": "V2C", "slot_bytes": 2**17, "tiles": 24, "producer_cycles": 100, "consumer_cycles": 150}
+    sizes: dict[str, int | str] = {"direction": "V2C", "slot_bytes": 2**17, "tiles": 24}
+    sizes |= {"producer_cycles": 100, "consumer_cycles": 150}
     return space(problem.workload, sizes)
 
 

@@ -1,5 +1,7 @@
 """Which strategy and budget a search gets."""
 
+from typing import Any
+
 import pytest
 
 from pto_tune.search.strategies import EXHAUSTIVE_LIMIT, MAX_ROWS, SearchError, make_plan
@@ -19,7 +21,7 @@ from pto_tune.search.strategies import EXHAUSTIVE_LIMIT, MAX_ROWS, SearchError, 
         (10**9, {"strategy": "random"}, "random", 20_000),
     ],
 )
-def test_strategy_and_budget(size: int, request_: dict, strategy: str, budget: int) -> None:
+def test_strategy_and_budget(size: int, request_: dict[str, Any], strategy: str, budget: int) -> None:
     plan = make_plan(size, **request_)
     assert (plan.strategy, plan.budget) == (strategy, budget)
 
