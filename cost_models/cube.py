@@ -7,9 +7,7 @@ from cost_models.arrays import Floats, floats
 from cost_models.platform import Platform
 
 
-def matmul_cycles(
-    platform: Platform, m: ArrayLike, k: ArrayLike, n: ArrayLike, elem_bytes: ArrayLike
-) -> Floats:
+def matmul_cycles(platform: Platform, m: ArrayLike, k: ArrayLike, n: ArrayLike, elem_bytes: ArrayLike) -> Floats:
     """Cycles for which one TMATMUL of (m x k) by (k x n) occupies the cube.
 
     head + passes x ceil(m / 16) x ceil(n / 16) x ceil(k / (32 B / elem_bytes)): one fractal a cycle and pass.

@@ -144,9 +144,7 @@ def _dma() -> Iterable[Key]:
         )
         yield Key(f"dma.{path}.burst", "cycles a burst", f"{what}: least cycles a burst", above=False)
         yield Key(f"dma.{path}.rate", "rate", f"{what}: bytes a cycle of one core on long bursts")
-        yield Key(
-            f"dma.{path}.latency", "cycles", f"{what}: from the end on the pipe to visible data", above=False
-        )
+        yield Key(f"dma.{path}.latency", "cycles", f"{what}: from the end on the pipe to visible data", above=False)
     yield Key(
         "dma.misaligned_factor_ub",
         "ratio",
@@ -172,9 +170,7 @@ def _compute() -> Iterable[Key]:
     yield Key("fixpipe.odd_pass", "cycles a row", "cycles a row and extra serial pass", above=False)
     yield Key("fixpipe.gm_write_rate", "rate", "output bytes a cycle into GM")
     yield Key("fixpipe.latency", "cycles", "from the end on the pipe to visible data", above=False)
-    yield Key(
-        "fixpipe.unit_flag_granule", "size", "bytes of L0C that the unit flag hands over at once", whole=True
-    )
+    yield Key("fixpipe.unit_flag_granule", "size", "bytes of L0C that the unit flag hands over at once", whole=True)
     yield Key("cube.head", "cycles", "cycles of a TMATMUL besides its fractals", above=False)
     yield Key("cube.m0", "count", "rows of a fractal", whole=True)
     yield Key("cube.n0", "count", "columns of a fractal", whole=True)
@@ -182,9 +178,7 @@ def _compute() -> Iterable[Key]:
     yield Key("cube.passes_2byte", "count", "passes a fractal for operands of at most 2 bytes", whole=True)
     yield Key("cube.passes_4byte", "count", "passes a fractal for 4-byte operands", whole=True)
     yield Key("vector.repeat_bytes", "size", "bytes of a repeat", whole=True)
-    yield Key(
-        "vector.count_mode_floor", "cycles", "extra cycles where the last repeat is partial", above=False
-    )
+    yield Key("vector.count_mode_floor", "cycles", "extra cycles where the last repeat is partial", above=False)
     for family in VECTOR_FAMILIES:
         yield _vector_key(family, "slope")
         yield _vector_key(family, "fixed")
@@ -193,14 +187,10 @@ def _compute() -> Iterable[Key]:
 def _rest() -> Iterable[Key]:
     yield Key("flags.set", "cycles", "cycles of setting a flag", above=False)
     yield Key("flags.wait", "cycles", "cycles of waiting for a flag that is already set", above=False)
-    yield Key(
-        "flags.cross_core_latency", "cycles", "from setting a cross-core flag to its being seen", above=False
-    )
+    yield Key("flags.cross_core_latency", "cycles", "from setting a cross-core flag to its being seen", above=False)
     yield Key("flags.ids", "count", "cross-core flag ids", whole=True)
     yield Key("flags.counter_max", "count", "largest value of a cross-core flag counter", whole=True)
-    yield Key(
-        "scalar.issue", "cycles", "cycles that the scalar process needs to issue an instruction", above=False
-    )
+    yield Key("scalar.issue", "cycles", "cycles that the scalar process needs to issue an instruction", above=False)
     yield Key("scalar.queue_depth", "count", "instructions that wait in the queue of a pipe", whole=True)
     yield Key("l2.bandwidth", "rate", "L2 bytes a cycle of all cores together, reads and writes")
     yield Key("l2.read_bandwidth", "rate", "L2 bytes a cycle of all cores together, reads alone")

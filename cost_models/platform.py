@@ -95,8 +95,7 @@ class Platform:
             "soc": self.soc,
             "description": self.description,
             "numbers": [
-                [n.key, n.base, n.value, n.unit, n.kind, n.source, n.note, n.low, n.high]
-                for n in self.numbers.values()
+                [n.key, n.base, n.value, n.unit, n.kind, n.source, n.note, n.low, n.high] for n in self.numbers.values()
             ],
         }
         text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
@@ -108,9 +107,7 @@ def platform_names() -> list[str]:
     return list(_choosable())
 
 
-def load_platform(
-    name_or_path: str | os.PathLike[str], overrides: Mapping[str, float] | None = None
-) -> Platform:
+def load_platform(name_or_path: str | os.PathLike[str], overrides: Mapping[str, float] | None = None) -> Platform:
     """The platform called `name_or_path`, or of the file there.
 
     A name has no path separator and no suffix .toml; anything else is a path. `overrides` are applied as by
@@ -124,9 +121,7 @@ def load_platform(
             if reference in builtin_files():
                 raise PlatformError(f"platform {reference!r} is abstract: {choices}")
             near = suggestion(reference, names)
-            raise PlatformError(
-                f"unknown platform {reference!r}: {choices}{near}, or give a path to a .toml file"
-            )
+            raise PlatformError(f"unknown platform {reference!r}: {choices}{near}, or give a path to a .toml file")
         platform = _load_builtin(reference)
     else:
         platform = _load(Path(reference))
@@ -196,8 +191,7 @@ def _at_clock(number: Number, core_mhz: float) -> Number:
     if number.unit not in CLOCKED_UNITS:
         return number
     base, low, high = (
-        None if x is None else to_base(x, number.unit, core_mhz)
-        for x in (number.value, number.low, number.high)
+        None if x is None else to_base(x, number.unit, core_mhz) for x in (number.value, number.low, number.high)
     )
     assert base is not None
     return replace(number, base=base, base_low=low, base_high=high)

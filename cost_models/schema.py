@@ -155,9 +155,7 @@ def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]
     return head
 
 
-def _flatten(
-    path: Path, prefix: str, tables: Mapping[str, object], errors: list[str]
-) -> Iterator[tuple[str, object]]:
+def _flatten(path: Path, prefix: str, tables: Mapping[str, object], errors: list[str]) -> Iterator[tuple[str, object]]:
     """The tables of all known keys below `prefix`, with their dotted keys."""
     for name, child in tables.items():
         dotted = prefix + name
@@ -258,9 +256,7 @@ def _parent(path: Path, reference: str, chain: tuple[Path, ...], errors: list[st
             errors.append(f"{where}: no such file {str(parent)!r}; give the path of an existing .toml file")
             return None
     if parent.resolve() in chain:
-        errors.append(
-            f"{where}: {reference!r} inherits from this file again; give a parent outside the circle"
-        )
+        errors.append(f"{where}: {reference!r} inherits from this file again; give a parent outside the circle")
         return None
     return _resolve(parent, chain)
 

@@ -13,9 +13,7 @@ def families(platform: Platform) -> list[str]:
     return vector_families(platform)
 
 
-def op_cycles(
-    platform: Platform, family: str, rows: ArrayLike, cols: ArrayLike, elem_bytes: ArrayLike
-) -> Floats:
+def op_cycles(platform: Platform, family: str, rows: ArrayLike, cols: ArrayLike, elem_bytes: ArrayLike) -> Floats:
     """Cycles for which one tile operation on `rows` x `cols` elements occupies the vector unit.
 
     fixed + slope x repeats, plus the count-mode floor where the elements are not a whole number of repeats.

@@ -13,9 +13,9 @@ def register(app: typer.Typer) -> None:
 
 def report(
     run: Annotated[str, typer.Argument(metavar="RUN", help="Number or name of the run, or 'latest'.")],
-    output: Annotated[
-        Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")
-    ] = Path("report.html"),
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")] = Path(
+        "report.html"
+    ),
     db: Annotated[
         str | None,
         typer.Option(

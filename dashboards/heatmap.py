@@ -63,9 +63,7 @@ def heatmap_data(view: RunView, x_name: str, y_name: str) -> HeatmapData:
     unknown = [name for name in (x_name, y_name) if name not in domains]
     if unknown or x_name == y_name:
         what = f"no tunable {unknown[0]!r}" if unknown else f"{x_name!r} named twice"
-        raise ViewError(
-            f"heatmap of run {view.name!r}: {what}; name two different ones of {', '.join(domains)}"
-        )
+        raise ViewError(f"heatmap of run {view.name!r}: {what}; name two different ones of {', '.join(domains)}")
     x_values, y_values = domains[x_name], domains[y_name]
     shape = (len(y_values), len(x_values))
     x, y = _codes(view.values[x_name], x_values), _codes(view.values[y_name], y_values)
@@ -108,9 +106,7 @@ def _codes(column: NDArray[Any], domain: Sequence[int | str]) -> NDArray[np.int6
     return codes
 
 
-def _reasons(
-    view: RunView, cell: NDArray[np.int64], tried: NDArray[np.int64], legal: NDArray[np.int64]
-) -> list[str]:
+def _reasons(view: RunView, cell: NDArray[np.int64], tried: NDArray[np.int64], legal: NDArray[np.int64]) -> list[str]:
     """One text a cell: '' where something is legal, else the verdicts and rules met there, most frequent
     first.
     """
@@ -153,8 +149,7 @@ def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT
         z=[[None if np.isnan(t) else float(t) for t in row] for row in data.time_us],
         text=[["" if np.isnan(t) else microseconds(float(t)) for t in row] for row in data.time_us],
         customdata=[
-            [_cell_hover(view, data, r, c) for c in range(data.time_us.shape[1])]
-            for r in range(len(data.y_values))
+            [_cell_hover(view, data, r, c) for c in range(data.time_us.shape[1])] for r in range(len(data.y_values))
         ],
         texttemplate="%{text}",
         hovertemplate="%{customdata}<extra></extra>",
@@ -174,9 +169,7 @@ def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT
         },
     )
     for name, symbol, wanted in (("none legal", "x-thin", True), ("not tried", "circle-open", False)):
-        cells = [
-            (int(r), int(c)) for r, c in np.argwhere(data.legal == 0) if bool(data.tried[r, c]) is wanted
-        ]
+        cells = [(int(r), int(c)) for r, c in np.argwhere(data.legal == 0) if bool(data.tried[r, c]) is wanted]
         if cells:
             figure.add_scatter(
                 x=[c for _, c in cells],

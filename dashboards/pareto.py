@@ -70,9 +70,7 @@ def pareto_data(view: RunView, limit: int = SVG_POINTS) -> ParetoData:
         kept, stands_for = _thin(time_us, memory, must, max(1, limit - len(must)))
     else:
         kept = np.arange(len(positions))
-    return ParetoData(
-        positions[kept], time_us[kept], memory[kept], stands_for, positions[front], best, len(positions)
-    )
+    return ParetoData(positions[kept], time_us[kept], memory[kept], stands_for, positions[front], best, len(positions))
 
 
 def _thin(
@@ -154,9 +152,7 @@ def pareto_figure(view: RunView, data: ParetoData, theme: Theme = LIGHT) -> Any:
 def _points(view: RunView, data: ParetoData, places: NDArray[np.int64]) -> dict[str, Any]:
     names = [name for name, _ in view.varied]
     hover = "<b>%{customdata[0]} µs</b>, %{customdata[1]} on chip<br>bound by %{customdata[3]}<br>"
-    hover += "<br>".join(
-        f"{plain_in_template(name, 24)} = %{{customdata[{4 + i}]}}" for i, name in enumerate(names)
-    )
+    hover += "<br>".join(f"{plain_in_template(name, 24)} = %{{customdata[{4 + i}]}}" for i, name in enumerate(names))
     hover += "<br>row %{customdata[2]}%{text}<extra></extra>"
     columns = [view.values[name] for name in names]
     details, more = [], []

@@ -101,9 +101,7 @@ def _fold(entries: tuple[Refusal, ...]) -> tuple[Refusal, ...]:
         rest = [entries[i].count for i in own if i not in kept]
         out += [entries[i] for i in own if i in kept]
         if rest:
-            out.append(
-                Refusal(verdict, f"{len(rest)} other rules" if len(rest) > 1 else "one other rule", sum(rest))
-            )
+            out.append(Refusal(verdict, f"{len(rest)} other rules" if len(rest) > 1 else "one other rule", sum(rest)))
     return tuple(out)
 
 

@@ -47,8 +47,7 @@ def render_report(view: RunView) -> str:
         if len(page.encode()) < SIZE_LIMIT_BYTES:
             return page
     raise ReportError(
-        f"run {view.name!r} makes a page above {SIZE_LIMIT_BYTES // 1_000_000} MB: "
-        "shorten the texts of its tunables"
+        f"run {view.name!r} makes a page above {SIZE_LIMIT_BYTES // 1_000_000} MB: shorten the texts of its tunables"
     )
 
 
@@ -79,9 +78,7 @@ def check_target(target: Path, force: bool) -> None:
     if target.is_dir():
         raise ReportError(f"{target} is a folder: give the name of a file, such as {target / 'report.html'}")
     if not target.parent.is_dir():
-        raise ReportError(
-            f"the folder {target.parent} for the report does not exist: make it or give another file"
-        )
+        raise ReportError(f"the folder {target.parent} for the report does not exist: make it or give another file")
     if target.exists() and not force:
         raise ReportError(f"{target} exists already: give another file with -o, or --force to replace it")
 
@@ -129,9 +126,7 @@ def _panels(view: RunView, point_limit: int) -> list[Panel]:
         if heatmap.best is not None:
             pair_note += " The cell of the best configuration is outlined."
     if stalls.busy or stalls.waits:
-        stall_note = (
-            f"Best configuration, row {stalls.row}. Busy and waiting overlap in time, so the bars do not "
-        )
+        stall_note = f"Best configuration, row {stalls.row}. Busy and waiting overlap in time, so the bars do not "
         stall_note += "add up to the whole run."
     pair_title = f"Best time by {pair[0]} and {pair[1]}" if pair else "Best time by two tunables"
 

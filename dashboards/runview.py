@@ -100,9 +100,7 @@ class RunView:
     @cached_property
     def ok(self) -> NDArray[np.bool_]:
         """(n,) True for configurations that may be recommended: verdict ok, with a time."""
-        mask: NDArray[np.bool_] = (self.verdict == list(self.verdict_names).index("ok")) & np.isfinite(
-            self.cycles
-        )
+        mask: NDArray[np.bool_] = (self.verdict == list(self.verdict_names).index("ok")) & np.isfinite(self.cycles)
         return mask
 
     @cached_property
@@ -214,8 +212,7 @@ def _decoded(run: str, name: str, column: NDArray[Any], domain: Sequence[int | s
     codes = _filled(column, -1)
     if len(codes) and int(codes.max()) >= len(domain):
         raise ViewError(
-            f"run {run!r} cannot be shown: tunable {name!r} has index {int(codes.max())}, "
-            f"but only {len(domain)} values"
+            f"run {run!r} cannot be shown: tunable {name!r} has index {int(codes.max())}, but only {len(domain)} values"
         )
     whole_numbers = all(type(value) is int for value in domain)
     if whole_numbers and domain and not (codes < 0).any():

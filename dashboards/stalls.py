@@ -37,9 +37,7 @@ def stalls_data(view: RunView) -> StallsData:
     row = int(view.rows[view.best])
     account = view.accounts.get(row, ())
     parts = {
-        wanted: tuple(
-            sorted(((n, int(c)) for kind, n, c in account if kind == wanted), key=lambda e: (-e[1], e[0]))
-        )
+        wanted: tuple(sorted(((n, int(c)) for kind, n, c in account if kind == wanted), key=lambda e: (-e[1], e[0])))
         for wanted in ("busy", "wait")
     }
     return StallsData(row, int(view.cycles[view.best]), view.clock_mhz, parts["busy"], parts["wait"])
@@ -52,9 +50,7 @@ def stalls_figure(data: StallsData, theme: Theme = LIGHT) -> Any:
     if data.row is None:
         return message_figure(theme, "No configuration is ok, so there is no best one to explain.")
     if not data.busy and not data.waits:
-        return message_figure(
-            theme, f"The run kept no stall account for its best configuration (row {data.row})."
-        )
+        return message_figure(theme, f"The run kept no stall account for its best configuration (row {data.row}).")
     bars = []
     for group, entries in (("busy", data.busy), ("wait", data.waits)):
         for name, cycles in [entry for entry in entries if entry[1] > 0][:_BARS_EACH]:

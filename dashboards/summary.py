@@ -71,9 +71,7 @@ def _headline(view: RunView) -> str:
         return "The run holds no configurations yet."
     if view.best is None:
         return f"None of the {len(view):,} configurations is ok, so nothing is recommended."
-    setting = (
-        ", ".join(f"{name}={value}" for name, value in _varied(view, view.best)) or "its only configuration"
-    )
+    setting = ", ".join(f"{name}={value}" for name, value in _varied(view, view.best)) or "its only configuration"
     return f"{microseconds(float(view.time_us[view.best]))} µs with {setting}."
 
 
@@ -126,6 +124,4 @@ def _kib(size: float) -> str:
 
 def on_chip_note() -> str:
     """What the on-chip figure adds up."""
-    return (
-        "On-chip memory is " + " + ".join(name.upper() for name in ON_CHIP) + ", with UB counted for one AIV."
-    )
+    return "On-chip memory is " + " + ".join(name.upper() for name in ON_CHIP) + ", with UB counted for one AIV."

@@ -24,14 +24,12 @@ def account_values(run_id: int, rows: Iterable[Account]) -> list[dict[str, Any]]
     for row, kind, name, cycles in rows:
         if kind not in ACCOUNT_KINDS:
             raise StoreError(
-                f"an account of run {run_id} has the kind {shorten(repr(kind), 60)}: "
-                f"use {' or '.join(ACCOUNT_KINDS)}"
+                f"an account of run {run_id} has the kind {shorten(repr(kind), 60)}: use {' or '.join(ACCOUNT_KINDS)}"
             )
         key = (whole_number(row, "an account's row", 2**31 - 1), kind, plain_text(name))
         if key in values:
             raise StoreError(
-                f"run {run_id} is given the account {kind} {shorten(repr(name), 60)} of row {row} twice: "
-                "give it once"
+                f"run {run_id} is given the account {kind} {shorten(repr(name), 60)} of row {row} twice: give it once"
             )
         values[key] = {
             "run_id": run_id,

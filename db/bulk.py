@@ -145,16 +145,12 @@ def _insert_tuples(connection: "Connection", batch: Batch) -> None:
     statement = f"INSERT INTO configuration ({', '.join(batch.names)}) VALUES ({marks})"
     for start in range(0, batch.n, _CHUNK):
         stop = min(start + _CHUNK, batch.n)
-        cells = [
-            _cells(array, mask, start, stop) for array, mask in zip(batch.arrays, batch.valid, strict=True)
-        ]
+        cells = [_cells(array, mask, start, stop) for array, mask in zip(batch.arrays, batch.valid, strict=True)]
         rows = range(batch.first_row + start, batch.first_row + stop)
         connection.exec_driver_sql(statement, list(zip(repeat(batch.run_id), rows, *cells, strict=False)))
 
 
-def _cells(
-    array: "NDArray[np.int64]", mask: "NDArray[np.bool_] | None", start: int, stop: int
-) -> list[int | None]:
+def _cells(array: "NDArray[np.int64]", mask: "NDArray[np.bool_] | None", start: int, stop: int) -> list[int | None]:
     if mask is None:
         plain: list[int | None] = array[start:stop].tolist()
         return plain

@@ -71,8 +71,7 @@ class Database:
         self._must_be_open()
         if self.read_only:
             raise StoreError(
-                f"{self.shown} is read-only: make the file and its folder writable, or choose another "
-                "database"
+                f"{self.shown} is read-only: make the file and its folder writable, or choose another database"
             )
         with self._told(conflict), self._writer.begin() as connection:
             yield connection
@@ -144,9 +143,7 @@ def _sqlite_engine(path: Path, *, create: bool, read_only: bool) -> Engine:
         # A new connection each time: how such a file is read depends on whether somebody writes it now.
         engine = create_engine("sqlite://", creator=connect, poolclass=NullPool)
     else:
-        engine = create_engine(
-            "sqlite://", creator=connect, poolclass=QueuePool, pool_size=5, max_overflow=-1
-        )
+        engine = create_engine("sqlite://", creator=connect, poolclass=QueuePool, pool_size=5, max_overflow=-1)
 
     @event.listens_for(engine, "begin")
     def begin(connection: Connection) -> None:
@@ -175,9 +172,7 @@ def _postgresql_engine(target: Target) -> tuple[Engine, type[Exception]]:
         options = {} if "connect_timeout" in target.url.query else {"connect_timeout": CONNECT_TIMEOUT_S}
         engine = create_engine(target.url, pool_pre_ping=True, connect_args=options)
     except ImportError:
-        raise StoreError(
-            f"{target.shown} needs the PostgreSQL driver: run pip install 'pto-tune[postgres]'"
-        ) from None
+        raise StoreError(f"{target.shown} needs the PostgreSQL driver: run pip install 'pto-tune[postgres]'") from None
     except (SQLAlchemyError, ValueError, TypeError):
         raise StoreError(
             f"'{redact(target.shown)}' is not a URL of PostgreSQL: write postgresql://USER@HOST/DATABASE"

@@ -174,9 +174,7 @@ class AccountRow(Base):
     cycles: Mapped[int] = mapped_column(BigInteger)
 
     __table_args__ = (
-        ForeignKeyConstraint(
-            ["run_id", "row"], ["configuration.run_id", "configuration.row"], ondelete="CASCADE"
-        ),
+        ForeignKeyConstraint(["run_id", "row"], ["configuration.run_id", "configuration.row"], ondelete="CASCADE"),
         CheckConstraint("kind IN ('busy', 'wait')", name="kind"),
         {"sqlite_with_rowid": False},
     )

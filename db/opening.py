@@ -67,9 +67,7 @@ def _no_results(shown: str) -> StoreError:
 def _check_file(path: Path, shown: str, create: bool) -> None:
     try:
         if path.is_dir():
-            raise StoreError(
-                f"{shown} is a folder: name a file in it, such as {shown.rstrip('/')}/pto-tune.db"
-            )
+            raise StoreError(f"{shown} is a folder: name a file in it, such as {shown.rstrip('/')}/pto-tune.db")
         if path.exists():
             if not path.is_file():
                 raise StoreError(f"{shown} is not a regular file: name another file")
@@ -77,9 +75,7 @@ def _check_file(path: Path, shown: str, create: bool) -> None:
         if not create:
             raise _no_results(shown)
         if not path.parent.is_dir():
-            raise StoreError(
-                f"{shown} cannot be made, there is no folder {shorten(str(path.parent))}: make it first"
-            )
+            raise StoreError(f"{shown} cannot be made, there is no folder {shorten(str(path.parent))}: make it first")
     except OSError as error:
         raise StoreError(f"{shown} cannot be opened: {error.strerror or 'the path is not usable'}") from None
 
@@ -94,8 +90,7 @@ def _bring_up_to_date(database: Database, target: Target, create: bool) -> None:
     if database.read_only:
         what = "holds no store" if revision is None else f"has the schema of {revision}, not yet {HEAD}"
         raise StoreError(
-            f"{database.shown} {what} and is read-only: make the file and its folder writable, then open it "
-            "again"
+            f"{database.shown} {what} and is read-only: make the file and its folder writable, then open it again"
         )
     if target.path is not None:
         _write_ahead(database)

@@ -140,9 +140,7 @@ def to_json(value: object, what: str) -> str:
     try:
         return json.dumps(value, allow_nan=False, default=operator.index)
     except (TypeError, ValueError, RecursionError):
-        raise StoreError(
-            f"{what} must be finite numbers, texts, lists and mappings, so that JSON holds it"
-        ) from None
+        raise StoreError(f"{what} must be finite numbers, texts, lists and mappings, so that JSON holds it") from None
 
 
 def plain_text(text: str) -> str:

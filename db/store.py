@@ -142,17 +142,13 @@ class Store:
             best_row, best_cycles: the best configuration and its time in cycles, if there is one.
         """
         if state not in _FINAL_STATES:
-            raise StoreError(
-                f"a run cannot end as {shorten(repr(state), 60)}: use {', '.join(_FINAL_STATES)}"
-            )
+            raise StoreError(f"a run cannot end as {shorten(repr(state), 60)}: use {', '.join(_FINAL_STATES)}")
         values = {
             "state": state,
             "message": plain_text(message),
             "counts_json": to_json(dict(counts or {}), "the counts"),
             "best_row": None if best_row is None else whole_number(best_row, "best_row", _LARGEST_ROW),
-            "best_cycles": (
-                None if best_cycles is None else whole_number(best_cycles, "best_cycles", _LARGEST_COUNT)
-            ),
+            "best_cycles": (None if best_cycles is None else whole_number(best_cycles, "best_cycles", _LARGEST_COUNT)),
         }
         with self._database.write() as connection:
             changed = connection.execute(
@@ -265,9 +261,7 @@ class Store:
         An account that is there already gets the new cycles. The configuration must have been added before.
         """
         values = account_values(run_id, rows)
-        missing = (
-            f"an account of run {run_id} in {self.url} is of a row that it has not: add configurations first"
-        )
+        missing = f"an account of run {run_id} in {self.url} is of a row that it has not: add configurations first"
         with self._database.write(conflict=missing) as connection:
             load_run(connection, run_id, self.url)
             if values:

@@ -89,9 +89,7 @@ def _sqlite_target(text: str, parsed: "URL") -> Target:
     if parsed.host or parsed.username or parsed.password:
         raise StoreError(f"'{redact(text)}' names a host, but SQLite is a file: write sqlite:///FILE")
     if parsed.query:
-        raise StoreError(
-            f"'{redact(text)}' carries options, which SQLite takes none of: write sqlite:///FILE"
-        )
+        raise StoreError(f"'{redact(text)}' carries options, which SQLite takes none of: write sqlite:///FILE")
     name = parsed.database or ""
     if name in ("", ":memory:") or name.startswith("file:") or "\x00" in name:
         raise StoreError(f"'{shorten(text, 200)}' names no file to keep results in: write sqlite:///FILE")

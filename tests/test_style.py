@@ -33,11 +33,7 @@ def project_files() -> list[Path]:
 
 
 def sources() -> list[Path]:
-    return [
-        file
-        for file in project_files()
-        if file.suffix == ".py" and file.relative_to(ROOT).parts[0] in PACKAGES
-    ]
+    return [file for file in project_files() if file.suffix == ".py" and file.relative_to(ROOT).parts[0] in PACKAGES]
 
 
 def forbidden(tree: ast.AST) -> list[str]:

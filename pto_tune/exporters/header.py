@@ -122,9 +122,7 @@ def _refuse_if_not_ours(existing: bytes, path: Path) -> None:
     existing = existing.replace(b"\r\n", b"\n")
     signed = _SIGNED.match(existing)
     if signed is None:
-        raise ExportError(
-            f"{path} was not written by pto-tune: another path, or force to overwrite it, would be right"
-        )
+        raise ExportError(f"{path} was not written by pto-tune: another path, or force to overwrite it, would be right")
     if hashlib.sha256(existing[signed.end() :]).hexdigest().encode() != signed[1]:
         raise ExportError(
             f"{path} was changed by hand since pto-tune wrote it: another path, or force to overwrite the "

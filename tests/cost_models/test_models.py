@@ -95,9 +95,7 @@ def test_float_products_take_two_passes_over_twice_as_many_fractals() -> None:
 
 
 @given(st.sampled_from(sorted(VECTOR_FAMILIES)), shapes, st.integers(0, 64), st.integers(1, 64), elem_bytes)
-def test_more_whole_repeats_are_never_cheaper(
-    family: str, rows: int, more: int, repeats: int, size: int
-) -> None:
+def test_more_whole_repeats_are_never_cheaper(family: str, rows: int, more: int, repeats: int, size: int) -> None:
     cols = repeats * 256 // size
     few, many = vector.op_cycles(B2, family, [rows, rows + more], cols, size)
     assert few <= many

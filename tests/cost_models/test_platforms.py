@@ -49,9 +49,7 @@ def test_every_number_is_complete_and_in_its_range(name: str) -> None:
         if number.base_high is not None:
             assert number.base_high >= number.base
         if number.kind == "assumed":
-            assert number.source.startswith("assumed: "), (
-                f"{key} says in its source that and why it is assumed"
-            )
+            assert number.source.startswith("assumed: "), f"{key} says in its source that and why it is assumed"
 
 
 # hw-native-sys/pto-isa kernels/manual/common/flash_atten/scripts/fa_cost_model.py (clocks, cores);
@@ -111,17 +109,13 @@ def test_a_name_without_anything_near_has_no_suggestion() -> None:
 
 def test_a_path_that_is_not_there_is_named(tmp_path: Path) -> None:
     path = str(tmp_path / "none.toml")
-    with pytest.raises(
-        PlatformError, match=r"no such file; give the path of an existing \.toml file"
-    ) as caught:
+    with pytest.raises(PlatformError, match=r"no such file; give the path of an existing \.toml file") as caught:
         load_platform(path)
     assert path in str(caught.value)
 
 
 @pytest.mark.parametrize("reference", ["./ascend910b2", "sub/ascend910b2", "ascend910b2.toml"])
-def test_separator_or_suffix_make_a_path(
-    reference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_separator_or_suffix_make_a_path(reference: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(PlatformError, match="no such file"):
         load_platform(reference)
@@ -183,9 +177,7 @@ def test_another_clock_rescales_what_is_stated_a_second(b2: Platform) -> None:
 
 def test_wrong_overrides_are_reported_together(b2: Platform) -> None:
     with pytest.raises(PlatformError) as caught:
-        b2.with_values(
-            {"dma.gm_to_l1.rat": 1.0, "cube.head": -1.0, "l2.bandwidth": float("nan"), "cores.cube": 2.5}
-        )
+        b2.with_values({"dma.gm_to_l1.rat": 1.0, "cube.head": -1.0, "l2.bandwidth": float("nan"), "cores.cube": 2.5})
     lines = str(caught.value).splitlines()
     assert len(lines) == 4
     assert "did you mean 'dma.gm_to_l1.rate'?" in lines[0]

@@ -70,9 +70,7 @@ def test_8192_table(b1: Platform) -> None:
         ("gm_to_l1", 64, 512, 214.519, 0.06),
     ],
 )
-def test_data_copy_tables(
-    b1: Platform, path: str, rows: int, burst_bytes: int, mte2_us: float, rel: float
-) -> None:
+def test_data_copy_tables(b1: Platform, path: str, rows: int, burst_bytes: int, mte2_us: float, rel: float) -> None:
     total = 12288 * 12288 * 2
     cores = b1["cores.cube"] * (b1["cores.vector_per_cube"] if path == "gm_to_ub" else 1)
     instructions = total / cores / (rows * burst_bytes)
@@ -119,9 +117,7 @@ def test_drain_is_bound_by_rows_below_131_columns_and_by_bytes_above(b1: Platfor
     assert wide == pytest.approx(164 + 64 * 256 * 4 / 118)
 
 
-@pytest.mark.parametrize(
-    ("cols", "extra_passes"), [(64, 0), (80, 4), (96, 2), (112, 6), (128, 0), (144, 8), (192, 2)]
-)
+@pytest.mark.parametrize(("cols", "extra_passes"), [(64, 0), (80, 4), (96, 2), (112, 6), (128, 0), (144, 8), (192, 2)])
 def test_drain_pays_for_the_odd_part_of_its_fractals(b1: Platform, cols: int, extra_passes: int) -> None:
     base = 164 + max(4.45 * 32, 32 * cols * 4 / 118)
     for out_bytes in (2, 4):

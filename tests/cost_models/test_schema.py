@@ -17,9 +17,7 @@ SOUND = {"value": "10", "unit": '"cycles"', "kind": '"spec"', "source": '"data s
 def number(key: str = "cube.head", **fields: str | None) -> str:
     """A sound number with `fields` replaced, or left out where None."""
     merged = {**SOUND, **fields}
-    return "\n".join(
-        [f"[{key}]", *(f"{name} = {text}" for name, text in merged.items() if text is not None), ""]
-    )
+    return "\n".join([f"[{key}]", *(f"{name} = {text}" for name, text in merged.items() if text is not None), ""])
 
 
 def only_error(path: Path) -> str:
@@ -92,8 +90,7 @@ def test_zero_is_right_where_a_cost_may_be_nothing(write: Write) -> None:
     [
         (
             number("dma.gm_to_l1.rte"),
-            "dma.gm_to_l1.rte: unknown key (did you mean 'dma.gm_to_l1.rate'?); "
-            "remove it or give a known key",
+            "dma.gm_to_l1.rte: unknown key (did you mean 'dma.gm_to_l1.rate'?); remove it or give a known key",
         ),
         (number("qqqq"), "qqqq: unknown key; remove it or give a known key"),
         ("[qqqq]", "qqqq: unknown key; remove it or give a known key"),
@@ -134,9 +131,7 @@ def test_a_file_that_inherits_nothing_lists_everything_that_is_missing(write: Wr
 def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Write) -> None:
     path = write("", head='[platform]\nname = "part"\nabstract = true\n')
     assert check_file(path) == []
-    with pytest.raises(
-        PlatformError, match=r"platform\.abstract: is true; give a file that inherits from it"
-    ):
+    with pytest.raises(PlatformError, match=r"platform\.abstract: is true; give a file that inherits from it"):
         load_platform(path)
 
 
@@ -186,14 +181,10 @@ def test_the_platform_table(write: Write, head: str, message: str) -> None:
 def test_a_parent_that_is_not_there(write: Write, tmp_path: Path) -> None:
     path = write("", head='[platform]\nname = "a"\ninherits = "up/other.toml"\n')
     parent = str(tmp_path / "up" / "other.toml")
-    assert only_error(path) == (
-        f"platform.inherits: no such file {parent!r}; give the path of an existing .toml file"
-    )
+    assert only_error(path) == (f"platform.inherits: no such file {parent!r}; give the path of an existing .toml file")
 
 
-def test_a_parent_is_found_beside_its_child(
-    write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_parent_is_found_beside_its_child(write: Write, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     write(number("scalar.issue", value="9"), name="files/parent.toml")
     child = write("", name="files/child.toml", head='[platform]\nname = "c"\ninherits = "parent.toml"\n')
     monkeypatch.chdir(tmp_path)
@@ -218,9 +209,7 @@ def test_a_file_that_inherits_from_itself(write: Write) -> None:
 
 def test_errors_of_a_parent_carry_the_parents_name(write: Write, tmp_path: Path) -> None:
     write(number(value="-1"), name="parent.toml")
-    child = write(
-        number(value="-2"), name="child.toml", head='[platform]\nname = "c"\ninherits = "./parent.toml"\n'
-    )
+    child = write(number(value="-2"), name="child.toml", head='[platform]\nname = "c"\ninherits = "./parent.toml"\n')
     errors = check_file(child)
     assert [error.split(": ")[0] for error in errors] == [str(child), str(tmp_path / "parent.toml")]
     assert all("cube.head" in error for error in errors)

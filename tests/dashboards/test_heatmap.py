@@ -39,9 +39,7 @@ def test_the_most_frequent_reasons_come_first_and_the_rest_is_counted(make_view:
         rule=np.array([1, 1, -1, -1, -1, 0]),
     )
     data = heatmap_data(view, "fifo_depth", "sync_period")
-    expected = (
-        "none legal: refused × 2 (fifo.divisible), refused × 1 (l1_capacity), hang × 1, and 2 more kinds"
-    )
+    expected = "none legal: refused × 2 (fifo.divisible), refused × 1 (l1_capacity), hang × 1, and 2 more kinds"
     assert data.reason[0][0] == expected
 
 
@@ -114,9 +112,7 @@ def test_without_an_ok_configuration_or_a_pair_the_figure_says_so(make_view: Mak
     figure = heatmap_figure(view, heatmap_data(view, "fifo_depth", "sync_period"))
     assert not figure.data
     assert "has an ok" in figure.layout.annotations[0].text.replace("<br>", " ")
-    assert "fewer than two tunables" in heatmap_figure(view, None).layout.annotations[0].text.replace(
-        "<br>", " "
-    )
+    assert "fewer than two tunables" in heatmap_figure(view, None).layout.annotations[0].text.replace("<br>", " ")
 
 
 def test_200_000_configurations(big_view: RunView) -> None:

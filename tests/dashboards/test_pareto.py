@@ -27,17 +27,13 @@ def test_points_front_and_best(make_view: MakeView) -> None:
 @given(st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=40))
 def test_the_front_is_what_comparing_every_pair_finds(points: list[tuple[int, int]]) -> None:
     time, memory = (np.array([p[axis] for p in points], dtype=float) for axis in (0, 1))
-    expected = {
-        (t, m) for t, m in points if not any(a <= t and b <= m and (a, b) != (t, m) for a, b in points)
-    }
+    expected = {(t, m) for t, m in points if not any(a <= t and b <= m and (a, b) != (t, m) for a, b in points)}
     front = pareto_front(time, memory)
     found = [(int(time[i]), int(memory[i])) for i in front]
     assert set(found) == expected
     assert len(found) == len(expected), "of equal points one is kept"
     assert memory[front].tolist() == sorted(memory[front].tolist())
-    assert all(points.index(p) == i for p, i in zip(found, front.tolist(), strict=True)), (
-        "the first of equals"
-    )
+    assert all(points.index(p) == i for p, i in zip(found, front.tolist(), strict=True)), "the first of equals"
 
 
 def test_200_000_points_are_thinned_but_the_front_and_the_best_stay(big_view: RunView) -> None:
@@ -52,12 +48,8 @@ def test_200_000_points_are_thinned_but_the_front_and_the_best_stay(big_view: Ru
     assert int(data.stands_for.min()) >= 1
 
 
-@given(
-    st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80), st.integers(1, 20)
-)
-def test_every_configuration_is_stood_for_once_whatever_the_limit(
-    points: list[tuple[int, int]], limit: int
-) -> None:
+@given(st.lists(st.tuples(st.integers(1, 30), st.integers(1, 30)), min_size=1, max_size=80), st.integers(1, 20))
+def test_every_configuration_is_stood_for_once_whatever_the_limit(points: list[tuple[int, int]], limit: int) -> None:
     n = len(points)
     view = RunView(
         name="r", workload="w", platform="p", rule_set="a2a3", timing="task", problem={}, clock_mhz=1.0,
@@ -88,9 +80,7 @@ def test_the_figure_is_svg_and_names_its_units(make_view: MakeView) -> None:
 
 def test_names_in_the_hover_text_are_text(make_view: MakeView) -> None:
     name = '<b>%{x}</b> "大" 🚀'
-    view = make_view(
-        tunables=[(name, ("<i>a</i>", "b"))], values={name: np.array(["<i>a</i>"] * 6, dtype=object)}
-    )
+    view = make_view(tunables=[(name, ("<i>a</i>", "b"))], values={name: np.array(["<i>a</i>"] * 6, dtype=object)})
     trace = pareto_figure(view, pareto_data(view)).data[0]
     assert '&lt;b&gt;&#37;{x}&lt;/b&gt; "大" 🚀 = %{customdata[4]}' in trace.hovertemplate
     assert trace.customdata[0][4] == "&lt;i&gt;a&lt;/i&gt;"

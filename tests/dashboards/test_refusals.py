@@ -13,9 +13,7 @@ MakeView = Callable[..., RunView]
 
 
 def test_counts_by_verdict_and_rule(make_view: MakeView) -> None:
-    data = refusals_data(
-        make_view(verdict=np.array([2, 0, 1, 1, 1, 1]), rule=np.array([-1, -1, 1, 0, 1, -1]))
-    )
+    data = refusals_data(make_view(verdict=np.array([2, 0, 1, 1, 1, 1]), rule=np.array([-1, -1, 1, 0, 1, -1])))
     assert data.entries == (
         Refusal("ok", None, 1),
         Refusal("refused", "fifo.divisible", 2),
@@ -28,9 +26,7 @@ def test_counts_by_verdict_and_rule(make_view: MakeView) -> None:
 
 
 def test_ok_comes_first_wherever_the_run_lists_it(make_view: MakeView) -> None:
-    data = refusals_data(
-        make_view(verdict_names=("refused", "hang", "ok"), verdict=np.array([0, 1, 2, 2, 2, 2]))
-    )
+    data = refusals_data(make_view(verdict_names=("refused", "hang", "ok"), verdict=np.array([0, 1, 2, 2, 2, 2])))
     assert data.entries[0].verdict == "ok"
 
 

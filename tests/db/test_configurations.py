@@ -56,9 +56,7 @@ class TestRoundTrip:
         assert got["rule"].tolist() == [None, 1, None, None, 0, None]
         assert got["ub"].tolist() == [None] * 6
 
-    def test_columns_that_may_be_null_come_masked_and_the_others_plain(
-        self, store: Store, filled: Run
-    ) -> None:
+    def test_columns_that_may_be_null_come_masked_and_the_others_plain(self, store: Store, filled: Run) -> None:
         got = store.configurations(filled.id)
         assert tuple(got) == CONFIGURATION_COLUMNS
         for name, column in got.items():
@@ -111,9 +109,7 @@ class TestRoundTrip:
         n = 120_001
         cycles = (np.arange(n, dtype=np.int64) * 7919) % n
         there = cycles % 3 > 0
-        store.add_configurations(
-            run.id, {"verdict": cycles % 3, "cycles": cycles}, 10, valid={"cycles": there}
-        )
+        store.add_configurations(run.id, {"verdict": cycles % 3, "cycles": cycles}, 10, valid={"cycles": there})
         got = store.configurations(run.id, ["row", "verdict", "cycles"])
         assert np.array_equal(got["row"], np.arange(10, n + 10))
         assert np.array_equal(got["verdict"], cycles % 3)
@@ -128,15 +124,11 @@ class TestRoundTrip:
         first_row = data.draw(st.sampled_from([0, 1, 2**31 - 1 - n]), label="first_row")
         tops = {"t0": 2, "t1": 1, "verdict": 2, "rule": 1, "bound": 1}
         optional = [name for name in CONFIGURATION_COLUMNS if name not in ("row", "verdict")]
-        names = data.draw(
-            st.sets(st.sampled_from([name for name in optional if name[0] != "t" or name in tops]))
-        )
+        names = data.draw(st.sets(st.sampled_from([name for name in optional if name[0] != "t" or name in tops])))
         columns, valid = {}, {}
         for name in sorted(names | {"verdict"}):
             top = tops.get(name, BY_NAME[name].largest)
-            values = data.draw(
-                st.lists(st.sampled_from([0, top // 2, top]), min_size=n, max_size=n), label=name
-            )
+            values = data.draw(st.lists(st.sampled_from([0, top // 2, top]), min_size=n, max_size=n), label=name)
             columns[name] = np.array(values, dtype=np.int64)
             if name != "verdict" and data.draw(st.booleans()):
                 there = data.draw(st.lists(st.booleans(), min_size=n, max_size=n), label=f"{name} there")
@@ -188,9 +180,7 @@ class TestRefusing:
             store.add_configurations(run.id, {"verdict": ints(0), "cycles": ints(-1), "ub": ints(-2)}, 0)
 
     def test_a_value_that_is_masked_may_be_anything(self, store: Store, run: Run) -> None:
-        store.add_configurations(
-            run.id, {"verdict": ints(0), "cycles": ints(-1)}, 0, valid={"cycles": bools(0)}
-        )
+        store.add_configurations(run.id, {"verdict": ints(0), "cycles": ints(-1)}, 0, valid={"cycles": bools(0)})
         assert store.configurations(run.id, ["cycles"])["cycles"].tolist() == [None]
 
     @pytest.mark.parametrize("first_row", [-1, 2**31 - 1, 2**40])

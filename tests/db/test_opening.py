@@ -76,9 +76,7 @@ class TestBothDatabases:
             connection.exec_driver_sql("UPDATE alembic_version SET version_num = 'v9.9.9'")
         database.close()
         for create in (True, False):
-            with pytest.raises(
-                StoreError, match=r"made by a newer version of pto-tune \(schema v9\.9\.9"
-            ) as e:
+            with pytest.raises(StoreError, match=r"made by a newer version of pto-tune \(schema v9\.9\.9") as e:
                 db.open_store(url, create=create)
             assert "install a newer pto-tune" in one_sentence(e.value)
 
@@ -260,9 +258,7 @@ class TestReadOnly:
         assert list(kept.parent.iterdir()) == [kept]
 
     @pytest.mark.skipif(os.geteuid() != 0, reason="needs two users")
-    def test_a_reader_without_rights_sees_what_the_owner_writes_meanwhile(
-        self, kept: Path, spec: MakeSpec
-    ) -> None:
+    def test_a_reader_without_rights_sees_what_the_owner_writes_meanwhile(self, kept: Path, spec: MakeSpec) -> None:
         with db.open_store(f"sqlite:///{kept}") as owner:
             with nobody():
                 reader = db.open_store(f"sqlite:///{kept}", create=False)

@@ -52,9 +52,7 @@ class TestCreating:
         assert abs(run.created_at - datetime.now(UTC)) < timedelta(seconds=20)
         assert 0 <= run.heartbeat_age_s < 20
 
-    def test_a_run_without_a_name_is_called_workload_platform_number(
-        self, store: Store, spec: MakeSpec
-    ) -> None:
+    def test_a_run_without_a_name_is_called_workload_platform_number(self, store: Store, spec: MakeSpec) -> None:
         first, second = store.create_run(spec()), store.create_run(spec())
         assert first.name == f"gemm-ascend910b2-{first.id}"
         assert second.name == f"gemm-ascend910b2-{second.id}"
@@ -179,9 +177,7 @@ class TestFinding:
             store.find_run("zzzzzz")
 
     @pytest.mark.parametrize("ref", [99, -1, 2**70, "99", "9" * 5000, "0"])
-    def test_an_unknown_number_is_told_the_newest_runs(
-        self, store: Store, spec: MakeSpec, ref: str | int
-    ) -> None:
+    def test_an_unknown_number_is_told_the_newest_runs(self, store: Store, spec: MakeSpec, ref: str | int) -> None:
         run = store.create_run(spec(name="only"))
         with pytest.raises(StoreError, match=rf"no run has the number .* the newest are {run.id} \('only'\)"):
             store.find_run(ref)
@@ -235,9 +231,7 @@ class TestLife:
         assert store.find_run(run.id).state == "done"
 
     @pytest.mark.parametrize("state", ["running", "ok", ""])
-    def test_a_run_ends_as_done_stopped_or_failed_only(
-        self, store: Store, spec: MakeSpec, state: str
-    ) -> None:
+    def test_a_run_ends_as_done_stopped_or_failed_only(self, store: Store, spec: MakeSpec, state: str) -> None:
         run = store.create_run(spec())
         with pytest.raises(StoreError, match="use done, stopped, failed"):
             store.finish_run(run.id, state)
@@ -273,17 +267,13 @@ class TestLife:
         with pytest.raises(StoreError, match="nothing to resume"):
             store.resume_run(run.id)
 
-    def test_a_running_run_is_taken_over_only_when_its_writer_is_dead(
-        self, store: Store, spec: MakeSpec
-    ) -> None:
+    def test_a_running_run_is_taken_over_only_when_its_writer_is_dead(self, store: Store, spec: MakeSpec) -> None:
         run = store.create_run(spec())
         with pytest.raises(StoreError, match="gave a sign of life"):
             store.resume_run(run.id, dead_after_s=3600)
         assert store.resume_run(run.id, dead_after_s=0).state == "running"
 
-    def test_a_deleted_run_is_gone_and_its_number_is_not_given_again(
-        self, store: Store, spec: MakeSpec
-    ) -> None:
+    def test_a_deleted_run_is_gone_and_its_number_is_not_given_again(self, store: Store, spec: MakeSpec) -> None:
         kept, deleted = store.create_run(spec(name="kept")), store.create_run(spec(name="deleted"))
         verdict = np.zeros(3, dtype=np.int64)
         for run in (kept, deleted):

@@ -10,9 +10,7 @@ from db import StoreError
 from db.urls import parse_target, redact
 
 
-def test_an_sqlite_url_is_a_file_of_the_current_folder(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_sqlite_url_is_a_file_of_the_current_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     target = parse_target("sqlite:///a b%25%20c.db")
     monkeypatch.chdir("/")

@@ -74,9 +74,7 @@ def home(tmp_path: Path) -> Iterator[Path]:
     shutil.rmtree(home)
 
 
-def test_it_works_in_an_empty_environment_from_another_folder(
-    wheel: Path, home: Path, tmp_path: Path
-) -> None:
+def test_it_works_in_an_empty_environment_from_another_folder(wheel: Path, home: Path, tmp_path: Path) -> None:
     elsewhere = tmp_path / "else where"
     elsewhere.mkdir()
     python, command = home / "bin" / "python", home / "bin" / "pto-tune"
@@ -87,9 +85,7 @@ def test_it_works_in_an_empty_environment_from_another_folder(
     platforms = json.loads(run(command, "platforms", "list", "--json", cwd=elsewhere))
     assert "ascend910b2" in json.dumps(platforms)
 
-    evaluated = json.loads(
-        run(command, "evaluate", "stream", "--platform", "ascend910b2", "--json", cwd=elsewhere)
-    )
+    evaluated = json.loads(run(command, "evaluate", "stream", "--platform", "ascend910b2", "--json", cwd=elsewhere))
     assert evaluated
     assert {"configuration", "verdict", "cycles", "time_us"} <= set(evaluated[0])
 

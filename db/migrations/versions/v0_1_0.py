@@ -75,14 +75,10 @@ def upgrade() -> None:
         sa.Column("busy_cube", sa.BigInteger()),
         sa.Column("busy_vector", sa.BigInteger()),
         sa.PrimaryKeyConstraint("run_id", "row", name="pk_configuration"),
-        sa.ForeignKeyConstraint(
-            ["run_id"], ["run.id"], name="fk_configuration_run_id_run", ondelete="CASCADE"
-        ),
+        sa.ForeignKeyConstraint(["run_id"], ["run.id"], name="fk_configuration_run_id_run", ondelete="CASCADE"),
         sqlite_with_rowid=False,
     )
-    op.create_index(
-        "ix_configuration_run_id_verdict_cycles", "configuration", ["run_id", "verdict", "cycles"]
-    )
+    op.create_index("ix_configuration_run_id_verdict_cycles", "configuration", ["run_id", "verdict", "cycles"])
     op.create_table(
         "account",
         sa.Column("run_id", sa.Integer(), autoincrement=False, nullable=False),

@@ -72,9 +72,7 @@ def test_flag_ids_end_at_15(
 
 def test_pipes_do_not_share_flag_ids(recommendation: Make, pipe: MakePipe) -> None:
     (refusal,) = refusals(
-        recommendation(
-            pipes=(pipe("qk", flag_id=0, direction="DIR_BOTH"), pipe("p", flag_id=3), pipe("pv", flag_id=5))
-        )
+        recommendation(pipes=(pipe("qk", flag_id=0, direction="DIR_BOTH"), pipe("p", flag_id=3), pipe("pv", flag_id=5)))
     )
     assert refusal.startswith("pipes 'qk' and 'p' share flag id 3:")
 
@@ -104,9 +102,7 @@ def test_the_largest_values_compile(recommendation: Make, pipe: MakePipe, compil
     largest = 2**32 - 1
     rec = recommendation(
         constants={"x": largest, "zero": 0},
-        pipes=(
-            pipe("qk", slot_bytes=largest, slot_num=largest, sync_period=2**31 - 1, local_slot_num=largest),
-        ),
+        pipes=(pipe("qk", slot_bytes=largest, slot_num=largest, sync_period=2**31 - 1, local_slot_num=largest),),
     )
     assert compiler_says(render_header(rec)) == ""
 
@@ -115,9 +111,7 @@ def test_the_largest_values_compile(recommendation: Make, pipe: MakePipe, compil
     ("field", "value"),
     [("direction", "DIR_C2V_GM"), ("split", "UP_DOWN"), ("is_no_split", 1), ("en_unit_flag", None)],
 )
-def test_a_pipes_choices_are_the_isas_own(
-    field: str, value: object, recommendation: Make, pipe: MakePipe
-) -> None:
+def test_a_pipes_choices_are_the_isas_own(field: str, value: object, recommendation: Make, pipe: MakePipe) -> None:
     (refusal,) = refusals(recommendation(pipes=(pipe("qk", **{field: value}),)))
     assert refusal.startswith(f"pipe 'qk': {field} is {value!r}:")
 

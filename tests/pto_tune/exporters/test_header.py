@@ -38,9 +38,7 @@ def test_the_first_line_is_the_hash_of_the_rest(recommendation: Make) -> None:
     assert first.split()[-1] == hashlib.sha256(rest.encode()).hexdigest()
 
 
-def test_it_compiles_behind_the_library_and_more_than_once(
-    recommendation: Make, compiler_says: Compile
-) -> None:
+def test_it_compiles_behind_the_library_and_more_than_once(recommendation: Make, compiler_says: Compile) -> None:
     text = render_header(recommendation())
     assert compiler_says(text, after=text) == ""
 
@@ -49,9 +47,7 @@ def test_it_does_not_compile_without_the_library(recommendation: Make, compiler_
     assert "pto" in compiler_says(render_header(recommendation()), library=False)
 
 
-def test_constants_and_aliases_have_the_recommended_values(
-    recommendation: Make, compiler_says: Compile
-) -> None:
+def test_constants_and_aliases_have_the_recommended_values(recommendation: Make, compiler_says: Compile) -> None:
     claims = {
         "Qk_FlagID == 0": True,
         "P_FlagID == 2": True,
@@ -73,9 +69,7 @@ def test_constants_and_aliases_have_the_recommended_values(
         assert (errors == "") == holds, f"{claim}: {errors}"
 
 
-def test_headers_with_another_period_rule_do_not_compile(
-    recommendation: Make, compiler_says: Compile
-) -> None:
+def test_headers_with_another_period_rule_do_not_compile(recommendation: Make, compiler_says: Compile) -> None:
     errors = compiler_says(render_header(recommendation()), "-DPTO_STUB_FULL_PERIOD")
     assert "QkPipe: the included pto-isa derives another SyncPeriod than the recommended 4" in errors
 

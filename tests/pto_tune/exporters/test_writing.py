@@ -60,9 +60,7 @@ def test_a_header_changed_by_hand_is_kept_unless_forced(tmp_path: Path, recommen
 
 
 @pytest.mark.parametrize("content", [b"", b"int main() {}\n", b"\xff\x00"])
-def test_somebody_elses_file_is_kept_unless_forced(
-    content: bytes, tmp_path: Path, recommendation: Make
-) -> None:
+def test_somebody_elses_file_is_kept_unless_forced(content: bytes, tmp_path: Path, recommendation: Make) -> None:
     path = tmp_path / "config.hpp"
     path.write_bytes(content)
     with pytest.raises(ExportError, match=r"config\.hpp was not written by pto-tune"):
