@@ -47,7 +47,8 @@ def report(
             view = from_store(store, run)
         path = write_report(view, output, force)
     except ValueError as error:
-        typer.echo(f"Error: {error}", err=True)
+        for line in str(error).splitlines():
+            typer.echo(f"pto-tune: {line}", err=True)
         raise typer.Exit(2) from error
     size_mb = path.stat().st_size / 1e6
     typer.echo(f"Wrote {path} ({size_mb:.1f} MB): open it in a browser.")

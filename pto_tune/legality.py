@@ -80,8 +80,9 @@ def _workload_rules(workload: Workload, env: Mapping[str, Any], n: int) -> Itera
 
 
 def _own_sentence(rule: Rule, value: Ints, limit: Ints, nearest: Ints | None, i: int) -> str:
-    near = "" if nearest is None else f"; nearest legal: {int(nearest[i])}"
-    return rule.sentence.format(value=int(value[i]), limit=int(limit[i])) + near
+    near = None if nearest is None else int(nearest[i])
+    text = rule.sentence.format(value=int(value[i]), limit=int(limit[i]), nearest=near)
+    return text if near is None or "{nearest}" in rule.sentence else f"{text}; nearest legal: {near}"
 
 
 def _pipes(workload: Workload, rule_set: RuleSet, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:

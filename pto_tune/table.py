@@ -92,15 +92,19 @@ def check_values(workload: Workload, table: Mapping[str, Any]) -> tuple[dict[str
 def _integers(p: Parameter | Tunable, raw: Any) -> NDArray[np.int64]:
     import numpy as np
 
-    if isinstance(raw, str):
-        return np.asarray(parse_value(p, raw), dtype=np.int64)
-    a = np.asarray(raw)
+    a = np.asarray(raw, dtype=object if isinstance(raw, int | str) and not isinstance(raw, bool) else None)
     if a.dtype == bool:
         return a.astype(np.int64)
-    if a.dtype.kind in "iu":
+    if a.dtype.kind == "i" or (a.dtype.kind == "u" and a.dtype.itemsize < 8):
         return a.astype(np.int64)
+    if a.dtype.kind == "u":
+        a = a.astype(object)
     if a.dtype.kind == "f":
         if not np.isfinite(a).all() or (a != np.floor(a)).any() or (np.abs(a) > 2**53).any():
             raise TableError(f"{p.name}: expected integers, not {a.ravel()[:3].tolist()}")
         return a.astype(np.int64)
-    return np.array([v if isinstance(v, int) else parse_value(p, str(v)) for v in a.ravel()], dtype=np.int64)
+    values = [v if isinstance(v, int) else parse_value(p, str(v)) for v in a.ravel()]
+    for v in values:
+        if not p.minimum <= v <= p.maximum:  # before it has to fit into 64 bits
+            raise TableError(f"{p.name} = {v} is out of range: expected {p.minimum} to {p.maximum}")
+    return np.array(values, dtype=np.int64).reshape(a.shape)

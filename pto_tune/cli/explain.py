@@ -129,6 +129,8 @@ def full(summary: Mapping[str, Any]) -> None:
         output.say(f"why {summary['verdict']}: {summary['reason']}")
     answer.stall_account(summary, limit=12)
     waits_table(summary["waits"])
+    for note in summary["notes"]:
+        output.say(note)
 
 
 def _subject(

@@ -6,11 +6,15 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from pto_tune.evaluation import RESOURCE_NAMES, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
 from pto_tune.explain.critical import by_cause, critical_path
 from pto_tune.explain.timeline import Event, Timeline, timeline
 from pto_tune.explain.tracefile import write_trace
+from pto_tune.lowering.columns import environment
+from pto_tune.model.expr import evaluate as value_of
 from pto_tune.table import label, parameter
 from pto_tune.verdicts import HANG, VERDICTS
 
@@ -74,6 +78,19 @@ class Explanation:
         out += resource_bounds(self.problem, e)
         return sorted(out, key=lambda b: -b[1])
 
+    def notes(self) -> list[str]:
+        """Where an assumption of the workload does not hold: sentences."""
+        w, e = self.problem.workload, self.evaluation
+        env = environment(w, {**{n: c[:1] for n, c in e.table.items()}, "block": 0})
+        inputs = int(np.max(value_of(w.l2_footprint, env)))
+        need, size = inputs + int(e.bytes["GM_ring"][0]), int(self.problem.platform["memory.l2"])
+        if need <= size:
+            return []
+        return [
+            f"inputs ({inputs} bytes) and FIFO rings ({need - inputs} bytes) do not fit into L2 ({size} bytes), "
+            "and transfers are priced as L2 hits: the real time is longer"
+        ]
+
     def summary(self) -> dict[str, Any]:
         """Everything as plain data; see `Segment`, `bounds` and `Accounts` for the parts."""
         e = self.evaluation
@@ -96,6 +113,7 @@ class Explanation:
             "segments": [],
             "bounds": [{"pipe": p, "cycles": c} for p, c in self.bounds()],
             "hangs": bool(e.verdict[0] == HANG),
+            "notes": self.notes(),
         }
         if self.timed:
             total = self.block.cycles

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 MAX_VALUE = 2**31
 """No problem size, tunable or literal may exceed this magnitude."""
 
+MAX_PRODUCT = 2**62
+"""No product may exceed this magnitude: what goes on from there fits into 64 bits."""
+
 MAX_DEPTH = 60
 """Deepest nesting that is read from JSON."""
 
@@ -141,6 +144,11 @@ def where(condition: ExprLike, a: ExprLike, b: ExprLike) -> Expr:
     return _node("where", condition, a, b)
 
 
+def nearest_multiple(a: ExprLike, b: ExprLike) -> Expr:
+    """The multiple of `b` (at least one) that is nearest to `a`, the larger of two."""
+    return maximum((expr(a) + expr(b) // 2) // b, 1) * b
+
+
 def not_(a: ExprLike) -> Expr:
     return _node("not", a)
 
@@ -152,6 +160,11 @@ def names_in(e: Expr) -> Iterator[str]:
     elif e.op != "int":
         for a in e.args:
             yield from names_in(a)
+
+
+def _largest(a: Column) -> int:
+    """Largest magnitude in the column, as an integer of any size."""
+    return max(abs(int(a.max(initial=0))), abs(int(a.min(initial=0))))
 
 
 def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
@@ -178,6 +191,8 @@ def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
         case "-":
             r = v[0] - v[1]
         case "*":
+            if _largest(v[0]) * _largest(v[1]) > MAX_PRODUCT:
+                raise ExpressionError(f"{e}: a product is beyond {MAX_PRODUCT}: the sizes are too large")
             r = v[0] * v[1]
         case "//" | "%" | "ceildiv":
             safe = np.where(v[1] == 0, 1, v[1])

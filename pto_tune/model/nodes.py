@@ -205,7 +205,11 @@ class Launch:
 
 @dataclass(frozen=True)
 class Workload:
-    """A kernel with everything that decides its time. `derived` are named expressions, evaluated in order."""
+    """A kernel with everything that decides its time. `derived` are named expressions, evaluated in order.
+
+    `uses_ub_scratch`: an operation writes the library's scratch at the top of UB. `l2_footprint`: bytes of inputs that
+    are taken to be in L2.
+    """
 
     name: str
     doc: str

@@ -14,7 +14,7 @@ Assumed: the vector operations of a softmax slice as listed in `_softmax`; Q, K 
 
 from __future__ import annotations
 
-from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, where
+from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, nearest_multiple, where
 from pto_tune.model.nodes import (
     SPLITS,
     Buffer,
@@ -280,11 +280,12 @@ def build() -> Workload:
         l2_footprint=(S0 + 2 * S1) * HEAD * 2,
         rules=(
             Rule("s0-divisible", (S0 % CUBE_S0).eq(0), "s0 = {value} is not a multiple of cube_s0 = {limit}",
-                 S0, CUBE_S0),
+                 S0, CUBE_S0, nearest_multiple(S0, CUBE_S0)),
             Rule("s1-divisible", (S1 % TILE_S1).eq(0), "s1 = {value} is not a multiple of tile_s1 = {limit}",
-                 S1, TILE_S1),
+                 S1, TILE_S1, nearest_multiple(S1, TILE_S1)),
             Rule("tile-divisible", (TILE_S1 % CUBE_S1).eq(0),
-                 "tile_s1 = {value} is not a multiple of cube_s1 = {limit}", TILE_S1, CUBE_S1),
+                 "tile_s1 = {value} is not a multiple of cube_s1 = {limit}", TILE_S1, CUBE_S1,
+                 nearest_multiple(TILE_S1, CUBE_S1)),
             Rule("slice-rows", (ROWS % SUBTILES).eq(0).and_(ROWS.ge(SUBTILES)),
                  "the {value} rows of a vector core do not divide into tile_s1 / cube_s1 = {limit} slices",
                  ROWS, SUBTILES),

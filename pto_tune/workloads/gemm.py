@@ -10,7 +10,7 @@ operand is read from HBM once, the output is fp32.
 
 from __future__ import annotations
 
-from pto_tune.model.expr import ceildiv, expr, maximum, name
+from pto_tune.model.expr import ceildiv, expr, maximum, name, nearest_multiple
 from pto_tune.model.nodes import Buffer, Launch, Parameter, Rule, Tunable, Workload
 from pto_tune.model.vocabulary import dma, drain, instr, loop, matmul, steady_loop, sync
 
@@ -86,11 +86,14 @@ def build() -> Workload:
         l2_footprint=(M * K + K * N) * 2,
         rules=(
             Rule("m-divisible", (M % (GRID_M * BASE_M)).eq(0),
-                 "m = {value} is not a multiple of grid_m x base_m = {limit}", M, GRID_M * BASE_M),
+                 "m = {value} is not a multiple of grid_m x base_m = {limit}", M, GRID_M * BASE_M,
+                 nearest_multiple(M, GRID_M * BASE_M)),
             Rule("n-divisible", (N % (GRID_N * BASE_N)).eq(0),
-                 "n = {value} is not a multiple of grid_n x base_n = {limit}", N, GRID_N * BASE_N),
+                 "n = {value} is not a multiple of grid_n x base_n = {limit}", N, GRID_N * BASE_N,
+                 nearest_multiple(N, GRID_N * BASE_N)),
             Rule("k-divisible", (K % maximum(SLAB, 1)).eq(0),
-                 "k = {value} is not a multiple of base_k x step_k = {limit}", K, SLAB),
+                 "k = {value} is not a multiple of base_k x step_k = {limit}", K, SLAB,
+                 nearest_multiple(K, SLAB)),
             Rule("fractal", (BASE_M % 16 + BASE_K % 16 + BASE_N % 16).eq(0),
                  "base_m, base_k and base_n have to be multiples of {limit} (off by {value} in all)",
                  BASE_M % 16 + BASE_K % 16 + BASE_N % 16, expr(16)),

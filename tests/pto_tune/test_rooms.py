@@ -98,21 +98,6 @@ def test_public_names_are_listed() -> None:
     assert {"evaluate", "tune", "explain", "export", "workload", "platform_names"} <= set(dir(pto_tune))
 
 
-def test_a_subpackage_does_not_take_the_name_of_a_public_function(script: Path) -> None:
-    script.write_text(
-        "import sys, types\n"
-        "import pto_tune\n"
-        "api = sys.modules['pto_tune.api'] = types.ModuleType('pto_tune.api')\n"
-        "api.export = lambda: 'exported'\n"
-        "from pto_tune.exporters.header import render_header\n"
-        "assert 'pto_tune.exporters' in sys.modules\n"
-        "from pto_tune import export\n"
-        "assert pto_tune.exporters() == export() == 'exported'\n"
-    )
-    done = run(script)
-    assert done.returncode == 0, done.stderr
-
-
 def test_at_the_first_use_the_loaded_rooms_have_to_carry_their_markers(script: Path) -> None:
     script.write_text(
         "import sys, types\n"

@@ -213,3 +213,10 @@ def test_a_choice_is_cut_short() -> None:
     assert x.one_of(["a"]) == "a"
     assert x.one_of(["a", "b", "c"]) == "a, b or c"
     assert x.one_of(str(i) for i in range(10**9)).endswith("22, 23 or others")
+
+
+def test_a_product_that_could_wrap_is_refused_by_name() -> None:
+    env = {"a": np.array([2**31, 1]), "b": np.array([2**31, 1])}
+    assert x.evaluate(A * B, env)[0] == 2**62
+    with pytest.raises(x.ExpressionError, match=r"\(\(a \* b\) \* 2\): a product is beyond"):
+        x.evaluate(A * B * 2, env)
