@@ -197,6 +197,7 @@ def evaluate_records(
     for i in range(len(e)):
         timed = bool(e.timed[i])
         why = not_exportable_because(e, i)
+        account = found[i]
         out.append(
             {
                 "configuration": {n: label(parameter(problem.workload, n), int(c[i])) for n, c in e.table.items()},
@@ -211,7 +212,7 @@ def evaluate_records(
                 "bound": bounds[i],
                 "stretch": float(e.stretch[i]),
                 "busy": {p: int(v) for p, v in zip(problem.code.pipes, e.busy[i], strict=True)} if timed else {},
-                "waits": found[i].waits if found[i] is not None else {},  # type: ignore[union-attr]
+                "waits": account.waits if account is not None else {},
                 "bytes": {m: int(c[i]) for m, c in e.bytes.items()},
                 "exportable": not why,
                 "not_exportable_because": why,

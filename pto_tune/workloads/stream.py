@@ -7,8 +7,10 @@ price of `slot_bytes`. A slot is taken as rows of 512 bytes, so a half by column
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from pto_tune.model.expr import Expr, expr, maximum, minimum, name, where
-from pto_tune.model.nodes import SPLITS, Buffer, Cost, Fifo, Launch, Node, Parameter, Tunable, Workload
+from pto_tune.model.nodes import SPLITS, Buffer, Fifo, Instr, Launch, Node, Parameter, Tunable, Workload
 from pto_tune.model.vocabulary import (
     cycles,
     dma,
@@ -31,48 +33,59 @@ _half = where(SPLIT.eq(SPLITS.index("NO_SPLIT")), SLOT, maximum(SLOT // 2, 1))
 _burst = where(SPLIT.eq(SPLITS.index("LEFT_RIGHT")), expr(ROW_BYTES // 2), _half)
 
 
-def _priced(label: str, given: str, pipe: str, model: Cost, **tokens: list[str]) -> tuple[Node, ...]:
+def _priced(given: str, modelled: Instr) -> tuple[Node, ...]:
     """The instruction at the given cycles, or at the model's price."""
     value = name(given)
     return (
-        when(value.lt(0), instr(label, pipe, model, **tokens)),  # type: ignore[arg-type]
-        when(value.ge(0), instr(label, pipe, cycles(maximum(value, 0)), **tokens)),  # type: ignore[arg-type]
+        when(value.lt(0), modelled),
+        when(value.ge(0), replace(modelled, costs=(cycles(maximum(value, 0)),))),
     )
 
 
 def _c2v() -> tuple[tuple[Node, ...], tuple[Node, ...]]:
     store = drain(maximum(SLOT // ROW_BYTES, 1), minimum(maximum(SLOT // 4, 1), ROW_BYTES // 4), 4)
+    load = dma("gm_to_ub", _half, _burst)
     cube = (
         instr("COMPUTE", "M", cycles(name("producer_cycles")), acquires=["out_l0c"], publishes=["out_l0c"]),
         talloc("c2v"),
-        *_priced("TSTORE", "store_cycles", "FIX", store, takes=["out_l0c"], releases=["out_l0c"], writes=["c2v"]),
+        *_priced(
+            "store_cycles",
+            instr("TSTORE", "FIX", store, takes=["out_l0c"], releases=["out_l0c"], writes=["c2v"]),
+        ),
         tpush("c2v"),
     )
     vec = (
         tpop("c2v"),
-        *_priced("TLOAD", "load_cycles", "MTE2", dma("gm_to_ub", _half, _burst), acquires=["in_ub"],
-                 publishes=["in_ub"], reads=["c2v"]),
+        *_priced(
+            "load_cycles",
+            instr("TLOAD", "MTE2", load, acquires=["in_ub"], publishes=["in_ub"], reads=["c2v"]),
+        ),
         tfree("c2v"),
         instr("COMPUTE", "V", cycles(name("consumer_cycles")), takes=["in_ub"], releases=["in_ub"]),
-    )  # fmt: skip
+    )
     return cube, vec
 
 
 def _v2c() -> tuple[tuple[Node, ...], tuple[Node, ...]]:
+    store, load = dma("ub_to_gm", _half, _burst), dma("gm_to_l1", SLOT, SLOT)
     cube = (
         tpop("v2c"),
-        *_priced("TLOAD", "load_cycles", "MTE2", dma("gm_to_l1", SLOT, SLOT), acquires=["in_l1"],
-                 publishes=["in_l1"], reads=["v2c"]),
+        *_priced(
+            "load_cycles",
+            instr("TLOAD", "MTE2", load, acquires=["in_l1"], publishes=["in_l1"], reads=["v2c"]),
+        ),
         tfree("v2c"),
         instr("COMPUTE", "M", cycles(name("consumer_cycles")), takes=["in_l1"], releases=["in_l1"]),
-    )  # fmt: skip
+    )
     vec = (
         instr("COMPUTE", "V", cycles(name("producer_cycles")), acquires=["out_ub"], publishes=["out_ub"]),
         talloc("v2c"),
-        *_priced("TSTORE", "store_cycles", "MTE3", dma("ub_to_gm", _half, _burst), takes=["out_ub"],
-                 releases=["out_ub"], writes=["v2c"]),
+        *_priced(
+            "store_cycles",
+            instr("TSTORE", "MTE3", store, takes=["out_ub"], releases=["out_ub"], writes=["v2c"]),
+        ),
         tpush("v2c"),
-    )  # fmt: skip
+    )
     return cube, vec
 
 
