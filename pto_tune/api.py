@@ -32,7 +32,7 @@ from pto_tune.workloads import workload_names
 if TYPE_CHECKING:
     import pandas as pd
 
-    from pto_tune.explain.explanation import Explanation
+    from pto_tune.explaining.explanation import Explanation
 
 __all__ = [
     "TuneResult",
@@ -229,7 +229,7 @@ def explain(
     timing: str = "task",
 ) -> Explanation:
     """Why a configuration takes as long as it does: `.summary()`, `.timeline()`, `.write_trace(path)`."""
-    from pto_tune.explain.explanation import explain_configuration
+    from pto_tune.explaining.explanation import explain_configuration
 
     return explain_configuration(problem_of(work, platform, pto_isa, timing), configuration or {})
 

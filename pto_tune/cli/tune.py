@@ -130,7 +130,7 @@ def stalls(result: TuneResult) -> dict[str, Any] | None:
     """Where the time of the best configuration goes; None where there is no best."""
     if result.best is None:
         return None
-    from pto_tune.explain.explanation import explain_configuration
+    from pto_tune.explaining.explanation import explain_configuration
 
     return explain_configuration(result.problem, result.best["configuration"]).summary()
 

@@ -25,7 +25,7 @@ I_RUNS = 13  # times that the tracer ran
 I_TRIPS = 14  # steady trips of one window (of the core with the most)
 I_SIZE = 15
 
-SNAPSHOT = 2048
+SNAPSHOT = 4096
 """Numbers that describe the state at the end of a round, at most."""
 
 MAX_ROUNDS = 192

@@ -1,7 +1,11 @@
 """The state at the end of a round, written down without times: equal states repeat what follows.
 
 Registers are numbered by first appearance, so that two states are equal where the same values are shared in the same
-places. Steady trips that are left, and the constant on top of a scalar process, are not part of it.
+places. What each value is known to come after is part of it too: how far its vector clock lags behind every pipe and
+scalar process, as far as that can matter (a lag of the queue's depth or more stays one), and how many tiles and signals
+may be in flight (more than too many stays too many). So equal states not only repeat the same maxima, they also prove
+the same: queue limits that cannot matter, and verdicts. Steady trips that are left, and
+the constant on top of a scalar process, are not part of the state.
 """
 
 from __future__ import annotations
@@ -12,6 +16,14 @@ from numpy.typing import NDArray
 from pto_tune.executor.jit import kernel
 
 Ints = NDArray[np.int64]
+Counts = NDArray[np.int32]
+
+LAG_BITS = 6
+"""Bits of one lag where many are packed into a number."""
+LAGS = 10
+"""Lags of one number."""
+MOST_SIGNALS = 64
+"""Signals in flight of which more make no difference: above the largest value of any flag counter."""
 
 
 @kernel
@@ -36,13 +48,17 @@ def find_loops(ops: Ints, starts: Ints, steady_op: Ints, inner_loop: Ints) -> in
 def describe(
     line: Ints, live_regs: Ints, canon: Ints, st: Ints, ends: Ints, pc: Ints, done: Ints, s_at: Ints, loop_left: Ints,
     inner_loop: Ints, n_loops: int, p_at: Ints, p_lat: Ints, p_seq: Ints, n_count: Ints, head: Ints, tail: Ints,
-    tok: Ints, tok_lat: Ints, queue_pipe: Ints, hist: Ints, hist_dur: Ints,
+    tok: Ints, tok_lat: Ints, queue_pipe: Ints, hist: Ints, hist_dur: Ints, vc: Counts, s_seq: Ints,
+    chan: Ints, known: Ints, seen: Ints,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill `line` with the state and `live_regs` with its registers in order; `canon` gets the number of each register.
     Returns their counts, or -1 where the state is too long for `line`."""
     k = 0
     live = 0
     canon[:] = 0
+    most = 2**LAG_BITS - 1
+    depth = hist.shape[1]
+    lag_width = 1 + (p_at.shape[0] if depth > most else p_at.shape[0] // LAGS)
     for c in range(pc.shape[0]):
         line[k] = pc[c]
         line[k + 1] = done[c]
@@ -77,7 +93,7 @@ def describe(
         n_tok = tail[ch] - head[ch]
         line[k] = n_tok
         k += 1
-        if k + 2 * n_tok + 2 * hist.size >= line.shape[0]:
+        if k + 2 * n_tok + 2 * hist.size + lag_width * (live + n_tok) >= line.shape[0]:
             return -1, 0
         for j in range(n_tok):
             slot = (head[ch] + j) & (tok.shape[1] - 1)
@@ -89,6 +105,41 @@ def describe(
             line[k] = canon[r]
             line[k + 1] = tok_lat[ch, slot]
             k += 2
+    # in flight: a writer may gain on its reader, or signals on their waits, for longer than any lag shows
+    if k + ends.shape[0] * ends.shape[0] + head.shape[0] + lag_width * live >= line.shape[0]:
+        return -1, 0
+    for b in range(ends.shape[0]):
+        if ends[b, 2] == 1:
+            for e in range(ends.shape[0]):
+                if ends[e, 0] == ends[b, 0] and ends[e, 2] == 0:
+                    line[k] = min(n_count[b] - seen[b, e], st[ends[b, 3]] + 1)
+                    k += 1
+    for ch in range(head.shape[0]):
+        if chan[ch, 3] == 1:
+            line[k] = min(tail[ch] - known[ch], MOST_SIGNALS)
+            k += 1
+    # lags, several packed into one number
+    for j in range(live):
+        row = vc[live_regs[j]]
+        packed = 0
+        n = 0
+        for p in range(p_at.shape[0]):
+            lag = min(p_seq[p] - row[p], depth)
+            if depth > most:
+                line[k] = lag
+                k += 1
+                continue
+            packed = (packed << LAG_BITS) | lag
+            n += 1
+            if n == LAGS:
+                line[k] = packed
+                k += 1
+                packed = 0
+                n = 0
+        for c in range(pc.shape[0]):
+            packed = (packed << LAG_BITS) | min(s_seq[c] - row[p_at.shape[0] + c], most)
+        line[k] = packed
+        k += 1
     for p in range(p_at.shape[0]):
         if queue_pipe[p] == 1:
             n_hist = min(p_seq[p], hist.shape[1])

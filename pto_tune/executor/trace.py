@@ -195,7 +195,8 @@ def trace(
                         s_add[c] = 0
                 k, live = describe(
                     line, snap_regs[n_snaps], canon, st, ends, pc, done, s_at, loop_left, inner_loop, n_loops, p_at,
-                    p_lat, p_seq, n_count, head, tail, tok, tok_lat, queue_pipe, hist, hist_dur,
+                    p_lat, p_seq, n_count, head, tail, tok, tok_lat, queue_pipe, hist, hist_dur, vc, s_seq,
+                    chan, known, seen,
                 )  # fmt: skip
                 if k < 0:
                     search = False

@@ -12,7 +12,7 @@ def warm() -> float:
 
     from cost_models import load_platform
     from pto_tune.evaluation import Problem
-    from pto_tune.explain.explanation import explain_configuration
+    from pto_tune.explaining.explanation import explain_configuration
     from pto_tune.workloads import workload
 
     start = time.perf_counter()

@@ -213,3 +213,15 @@ def test_our_own_rooms_carry_their_markers() -> None:
 
     assert {cost_models.__name__, dashboards.__name__, db.__name__} == set(_rooms.ROOMS)
     _rooms.check_loaded()
+
+
+def test_public_functions_stay_functions_after_their_use(script: Path) -> None:
+    script.write_text(
+        "import pto_tune\n"
+        "for _ in range(2):\n"
+        "    names = ('evaluate', 'explain', 'export', 'load_platform', 'platform_names', 'tune', 'workload')\n"
+        "    assert all(callable(getattr(pto_tune, n)) for n in names)\n"
+        "    assert pto_tune.explain('stream', {'tiles': 4}).summary()['verdict'] == 'ok'\n"
+    )
+    done = run(script)
+    assert done.returncode == 0, done.stderr

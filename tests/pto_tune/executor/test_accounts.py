@@ -51,7 +51,7 @@ def test_builtin_workloads(name: str, rows: list[dict[str, int]], overrides: dic
     rules=st.sampled_from(RULE_SETS),
     overrides=PLATFORM_NUMBERS,
 )
-@examples(60)
+@examples(40)
 def test_generated_workloads(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:

@@ -71,7 +71,7 @@ def test_every_direction_split_and_depth_of_a_stream(rules: RuleSet) -> None:
 
 
 @given(rows=st.lists(STREAMS, min_size=1, max_size=8), rules=rule_sets)
-@examples(40)
+@examples(25)
 def test_streams(rows: list[dict[str, int]], rules: RuleSet) -> None:
     assert differences(workload("stream"), platform(), rules, rows) == []
 
@@ -86,7 +86,7 @@ def test_flash_attention_with_even_and_odd_tile_counts(rules: RuleSet) -> None:
 
 
 @given(rows=st.lists(FLASH, min_size=1, max_size=4), rules=rule_sets)
-@examples(30)
+@examples(20)
 def test_flash_attention(rows: list[dict[str, int]], rules: RuleSet) -> None:
     assert differences(workload("flash_attention"), platform(), rules, rows) == []
 

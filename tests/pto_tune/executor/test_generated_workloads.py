@@ -27,13 +27,13 @@ rows_of = st.lists(configurations(), min_size=1, max_size=4)
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets)
-@examples(80)
+@examples(50)
 def test_any_workload(w: Workload, rows: list[dict[str, int]], rules: RuleSet) -> None:
     assert differences(w, platform(), rules, rows) == []
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets, overrides=PLATFORM_NUMBERS)
-@examples(80)
+@examples(50)
 def test_any_workload_on_any_platform(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:
@@ -41,7 +41,7 @@ def test_any_workload_on_any_platform(
 
 
 @given(w=workloads(), rows=rows_of, rules=rule_sets, overrides=SHORT_QUEUES)
-@examples(80)
+@examples(50)
 def test_a_scalar_process_that_runs_far_ahead_is_held_by_its_queues(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:

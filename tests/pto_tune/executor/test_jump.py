@@ -6,7 +6,8 @@ from typing import Any
 import numpy as np
 import pytest
 from executor_checks import FREE_SYNCHRONISATION, RULE_SETS, differences, examples, outcomes, platform, run
-from generated_workloads import COPIES, DURATIONS, SHORT_QUEUES, configurations, workloads
+from generated_chains import DURATIONS
+from generated_workloads import SHORT_QUEUES, configurations, workloads
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -150,9 +151,9 @@ def test_three_stages_are_what_the_oracle_says(rows: list[Row], rules: RuleSet) 
     assert differences(three_stages(), platform(), rules, rows) == []
 
 
-@pytest.mark.parametrize("apart", [1, 2, 50])
-def test_stages_0_1_percent_apart_over_5000_tiles_are_what_the_oracle_says(apart: int) -> None:
-    row = {"tiles": 5000, "store_cycles": 1000, "load_cycles": 1000 + apart, "consumer_cycles": 999}
+@pytest.mark.parametrize(("apart", "tiles"), [(1, 5000), (2, 1001), (50, 1000)])
+def test_stages_that_drift_apart_for_long_are_what_the_oracle_says(apart: int, tiles: int) -> None:
+    row = {"tiles": tiles, "store_cycles": 1000, "load_cycles": 1000 + apart, "consumer_cycles": 999}
     chip = platform({"scalar.issue": 3})
     assert differences(workload("stream"), chip, RULE_SETS[0], [row]) == []
 
@@ -230,7 +231,6 @@ def test_rows_of_any_workload_are_independent(w: Workload, rows: list[Row], seed
         for row in rows
     ]
     rows = rows + same_structure
-    assert {len(row) for row in rows} == {4 + len(DURATIONS) + 6 + len(COPIES)}
     order = draw.permutation(len(rows))
     straight = outcomes(run(w, platform(), RULE_SETS[0], rows, threads=1))
     assert outcomes(run(w, platform(), RULE_SETS[0], [rows[i] for i in order], threads=2)) == [

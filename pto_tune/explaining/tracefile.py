@@ -8,12 +8,12 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pto_tune.explain.timeline import CHANNEL, END, FIRST, KIND, PRODUCER, START
+from pto_tune.explaining.timeline import CHANNEL, END, FIRST, KIND, PRODUCER, START
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pto_tune.explain.timeline import Timeline
+    from pto_tune.explaining.timeline import Timeline
 
 
 def trace_events(t: Timeline, clock_mhz: float) -> list[dict[str, Any]]:

@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from cost_models import load_platform
 from pto_tune.evaluation import Problem
 from pto_tune.executor.engine import LaneResults
-from pto_tune.explain.critical import by_cause
-from pto_tune.explain.explanation import Explanation, explain_configuration
-from pto_tune.explain.tracefile import trace_events
+from pto_tune.explaining.critical import by_cause
+from pto_tune.explaining.explanation import Explanation, explain_configuration
+from pto_tune.explaining.tracefile import trace_events
 from pto_tune.workloads import workload
 
 B2 = load_platform("ascend910b2")

@@ -10,9 +10,9 @@ import numpy as np
 
 from pto_tune.evaluation import RESOURCE_NAMES, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
-from pto_tune.explain.critical import by_cause, critical_path
-from pto_tune.explain.timeline import Event, Timeline, timeline
-from pto_tune.explain.tracefile import write_trace
+from pto_tune.explaining.critical import by_cause, critical_path
+from pto_tune.explaining.timeline import Event, Timeline, timeline
+from pto_tune.explaining.tracefile import write_trace
 from pto_tune.lowering.columns import environment
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.table import label, parameter
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from pto_tune.explain.critical import Segment
+    from pto_tune.explaining.critical import Segment
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pto_tune.explain.timeline import CHANNEL, COLUMN, DECIDER, END, KIND, PRODUCER, START, Timeline
+from pto_tune.explaining.timeline import CHANNEL, COLUMN, DECIDER, END, KIND, PRODUCER, START, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
