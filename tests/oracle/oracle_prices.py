@@ -123,9 +123,7 @@ class Prices:
         return Price(duration, latency, moved_bytes)
 
     def _plain_duration(self, instr: Instr) -> int:
-        return int(
-            to_cycles(sum(float(cost_cycles(self._platform, cost, self._env)) for cost in instr.costs))
-        )
+        return int(to_cycles(sum(float(cost_cycles(self._platform, cost, self._env)) for cost in instr.costs)))
 
     def _latency(self, cost: Cost) -> int:
         if cost.model == "drain":

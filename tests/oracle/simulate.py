@@ -106,9 +106,7 @@ def simulate(
     world.run()
 
     blocked = {core.name: reason for core in cores if (reason := _blocked(core))}
-    ends = [core.time for core in cores] + [
-        pipe.completed_at for core in cores for pipe in core.pipes.values()
-    ]
+    ends = [core.time for core in cores] + [pipe.completed_at for core in cores for pipe in core.pipes.values()]
     return OracleResult(
         status="hang" if blocked else "ok",
         cycles=None if blocked else max(ends, default=0),
@@ -116,8 +114,7 @@ def simulate(
         waits=dict(ledger.waits),
         blocked=blocked,
         counts={
-            ring.name: FifoCounts(dict(ring.allocated), dict(ring.pushed), dict(ring.popped))
-            for ring in rings.values()
+            ring.name: FifoCounts(dict(ring.allocated), dict(ring.pushed), dict(ring.popped)) for ring in rings.values()
         },
         credits_left=sum(ring.credits_left() for ring in rings.values()),
         moved_bytes={resource: ledger.moved_bytes[resource] for resource in RESOURCES},
@@ -152,9 +149,7 @@ def simulate_shared(
     """
 
     def run(stretch: float) -> OracleResult:
-        return simulate(
-            workload, platform, rule_set, config, stretch=stretch, stretch_resource=resource, block=block
-        )
+        return simulate(workload, platform, rule_set, config, stretch=stretch, stretch_resource=resource, block=block)
 
     resource: str | None = None
     alone = run(1.0)
@@ -193,16 +188,12 @@ def simulate_shared(
 def _first_stretch(alone: OracleResult, resource: str, goal: float) -> float:
     """The least stretch at which one pipe by itself would take as long as the goal."""
     candidates = [
-        (goal - (alone.busy[pipe] - moved)) / moved
-        for pipe, moved in alone.moving[resource].items()
-        if moved > 0
+        (goal - (alone.busy[pipe] - moved)) / moved for pipe, moved in alone.moving[resource].items() if moved > 0
     ]
     return max(1.0, min(candidates, default=1.0))
 
 
-def kernel_cycles(
-    workload: Workload, platform: Platform, rule_set: RuleSet, config: Mapping[str, int]
-) -> int | None:
+def kernel_cycles(workload: Workload, platform: Platform, rule_set: RuleSet, config: Mapping[str, int]) -> int | None:
     """All blocks over the cube cores of the platform, without launch overhead; None if a block hangs."""
     env = names(workload, config)
     blocks = max(0, number(workload.launch.blocks, env))

@@ -31,9 +31,7 @@ def c2v(
     producer = (talloc("pipe"), instr("STORE", "FIX", cycles(20)), tpush("pipe"))
     consumer = (tpop("pipe"), instr("LOAD", "MTE2", cycles(load)), tfree("pipe"))
     return simulate(
-        workload(
-            (loop(tiles, *producer),), (loop(tiles, *consumer),), fifos=(fifo("pipe", "C2V", slots, period),)
-        ),
+        workload((loop(tiles, *producer),), (loop(tiles, *consumer),), fifos=(fifo("pipe", "C2V", slots, period),)),
         on or platform(),
         rule_set_for("a2a3", rules),
         {},
@@ -107,9 +105,7 @@ def test_a_signal_behind_nothing_leaves_when_it_is_issued() -> None:
         ("a2a3-rendezvous", 4, 0, [0, 70, 140, 210, 280, 350]),  # every tile for the one before
     ],
 )
-def test_the_rule_set_decides_when_the_producer_waits(
-    rules: str, slots: int, period: int, stores: list[int]
-) -> None:
+def test_the_rule_set_decides_when_the_producer_waits(rules: str, slots: int, period: int, stores: list[int]) -> None:
     assert starts(c2v(6, load=50, rules=rules, slots=slots, period=period), "AIC.FIX") == stores
 
 
@@ -176,9 +172,7 @@ def test_a_stream_of_any_shape_delivers_every_tile_and_leaves_no_flag_set(
         "load_cycles": load,
         "consumer_cycles": consumer,
     }
-    result = simulate(
-        built_in("stream"), load_platform("ascend910b2"), rule_set_for("a2a3"), config, with_events=True
-    )
+    result = simulate(built_in("stream"), load_platform("ascend910b2"), rule_set_for("a2a3"), config, with_events=True)
     assert (result.status, result.credits_left) == ("ok", 0)
     assert result.cycles is not None
     assert result.cycles >= max(result.busy.values())
@@ -193,9 +187,7 @@ def test_a_stream_of_any_shape_delivers_every_tile_and_leaves_no_flag_set(
 def test_flash_attention_runs_and_hangs_where_the_rings_are_shorter_than_the_preload() -> None:
     def status(depth: int) -> tuple[str, int]:
         config = {"s1": 2048, "qk_preload": 4, "fifo_depth": depth}
-        result = simulate(
-            built_in("flash_attention"), load_platform("ascend910b2"), rule_set_for("a2a3"), config
-        )
+        result = simulate(built_in("flash_attention"), load_platform("ascend910b2"), rule_set_for("a2a3"), config)
         return result.status, result.credits_left
 
     assert status(8) == ("ok", 0)

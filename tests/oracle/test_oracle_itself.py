@@ -54,9 +54,7 @@ def test_pipes_run_in_order_and_beside_each_other() -> None:
 
 
 def test_an_instruction_is_seen_after_one_issue_and_the_next_after_all_of_its_own() -> None:
-    result = run(
-        instr("A", "M", cycles(1), issues=3), instr("B", "MTE1", cycles(1)), on=platform(scalar__issue=4)
-    )
+    result = run(instr("A", "M", cycles(1), issues=3), instr("B", "MTE1", cycles(1)), on=platform(scalar__issue=4))
     assert spans(result) == {"A": [(4, 5)], "B": [(16, 17)]}
 
 
@@ -165,9 +163,7 @@ STORE = instr("ST", "FIX", drain(16, 16, 4), label="st", takes=["acc"], releases
 
 
 def test_with_the_unit_flag_drain_and_matmul_follow_each_other_by_a_granule() -> None:
-    matmul = instr(
-        "MM", "M", cycles(90), label="mm", acquires=["acc"], publishes=[Token("acc", ("mm", "st"))]
-    )
+    matmul = instr("MM", "M", cycles(90), label="mm", acquires=["acc"], publishes=[Token("acc", ("mm", "st"))])
     result = run(loop(2, matmul, STORE), **UNIT_FLAG)  # type: ignore[arg-type]
     # min(90, 116) - 116 / 2 = 32 before the end of the matmul, 90 - 90 / 2 = 45 before the end of the drain
     assert spans(result) == {"MM": [(0, 90), (129, 219)], "ST": [(58, 174), (187, 303)]}

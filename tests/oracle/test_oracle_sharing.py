@@ -42,9 +42,7 @@ def test_the_stretch_is_searched_where_transfers_are_only_a_part_of_the_time() -
 
 
 def test_the_scarcest_resource_is_stretched() -> None:
-    example = workload(
-        (LOAD, instr("HBM", "MTE2", dma("gm_to_l1", 640, 640, 640))), buffers=(buffer("tile"),)
-    )
+    example = workload((LOAD, instr("HBM", "MTE2", dma("gm_to_l1", 640, 640, 640))), buffers=(buffer("tile"),))
     on = platform(l2__bandwidth=64, hbm__bandwidth=16)  # 20 cycles a block of L2, 40 of HBM
     result = simulate_shared(example, on, RULES, {}, active=2)
     # all but the 20 cycles of the first load: s = (80 - 20) / 20
@@ -72,9 +70,7 @@ def test_a_hang_is_a_hang_however_many_cores_are_active() -> None:
 @pytest.mark.parametrize(("blocks", "expected"), [(0, 0), (2, 20), (4, 40), (10, 2 * 40 + 20)])
 def test_equal_blocks_run_in_full_waves_and_a_rest(blocks: int, expected: int) -> None:
     example = workload((LOAD,), buffers=(buffer("tile"),), blocks=name("n"))
-    on = platform(
-        l2__bandwidth=64, cores__cube=4
-    )  # four share 64 B/cycle: 40 cycles; two are not held up: 20
+    on = platform(l2__bandwidth=64, cores__cube=4)  # four share 64 B/cycle: 40 cycles; two are not held up: 20
     assert kernel_cycles(example, on, RULES, {"n": blocks}) == expected
 
 
