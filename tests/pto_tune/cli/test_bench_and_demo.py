@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import shlex
 from collections.abc import Callable
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
@@ -50,7 +51,9 @@ def test_the_demo_goes_the_whole_way(tmp_path: Path, cli: Cli) -> None:
     assert (done.exit_code, done.stderr) == (0, "")
     for word in ("s0=4096", "Best configurations", "Pareto front", "Where the time goes", "Written", "Next"):
         assert word in done.stdout
-    assert sorted(f.name for f in out.iterdir()) == ["pto-tune.db", "pto_tune_flash_attention.hpp"]
+    written = {f.name for f in out.iterdir()}
+    assert written - {"report.html"} == {"pto-tune.db", "pto_tune_flash_attention.hpp"}
+    assert ("report.html" in written) == any(c.name == "report" for c in entry_points(group="pto_tune.commands"))
     header = (out / "pto_tune_flash_attention.hpp").read_text()
     assert "FifoDepth" in header
     # what it proposes to do next works as printed
