@@ -208,7 +208,7 @@ def _run_lanes(
     masked[:, steady[steady >= 0]] = 0
     head, family = group_rows(masked)
     # neighbouring families are alike, which saves the tracer second runs
-    rank = np.lexsort(masked[head].T[::-1])
+    rank = np.lexsort(masked[head].T)
     head = head[rank]
     family = np.argsort(rank)[family]
     trips = np.where(steady >= 0, rows[:, np.maximum(steady, 0)], 0)

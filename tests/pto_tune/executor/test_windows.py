@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pto_tune.model.expr import expr, name
-from pto_tune.model.nodes import Launch, Loop, Node, Parameter, Ring, Tunable, Workload
-from pto_tune.model.vocabulary import cycles, instr, steady_loop
+from pto_tune.model.nodes import Fifo, Launch, Loop, Node, Parameter, Ring, Tunable, Workload
+from pto_tune.model.vocabulary import cycles, dma, instr, loop, steady_loop, talloc, tfree, tpop, tpush
 from pto_tune.rule_sets import RuleSet
 
 rule_sets = st.sampled_from(RULE_SETS)
@@ -124,3 +124,56 @@ def test_a_writer_that_gains_on_its_reader_overwrites_however_late(slots: int, n
     x = run(w, platform(), RULE_SETS[0], [{"n": n, "slots": slots}])
     first_overwritten = slots if slots < n else -1
     assert x.lanes.schedules.over[x.lanes.schedule[0], 0, 0] == first_overwritten
+
+
+# States that look alike
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 50, 999])
+def test_tokens_from_before_the_loop_may_have_another_latency(n: int) -> None:
+    # Three tokens are ahead: those of the prologue are there at once, those of the loop after a transfer's latency.
+    w = one_core(
+        "AIC",
+        Loop(expr(3), (instr("SET", "MTE2", cycles(10), event="loaded"),)),
+        steady_loop(
+            name("n"),
+            instr("LOAD", "MTE2", dma("gm_to_l1", 512, 512), event="loaded"),
+            instr("MUL", "M", cycles(1), waits=["loaded"]),
+        ),
+        instr("END", "M", cycles(1), waits=["loaded"]),
+    )
+    assert differences(w, platform({"dma.gm_to_l1.latency": 700}), RULE_SETS[0], [{"n": n}]) == []
+
+
+@pytest.mark.parametrize("rules", RULE_SETS, ids=lambda r: r.name)
+@pytest.mark.parametrize("n", [1, 2, 3, 20, 333])
+@pytest.mark.parametrize("inner", [2, 3, 5])
+def test_a_core_may_wait_in_any_trip_of_an_inner_loop(inner: int, n: int, rules: RuleSet) -> None:
+    # One trip of AIV pops `inner` tiles, and AIC pushes one a trip.
+    fifo = Fifo("f", "C2V", expr(64), expr(8), expr(0), expr(2), expr(1), 0, expr(64))
+    w = Workload(
+        name="inner",
+        doc="",
+        problem=(Parameter("n", 10, ""),),
+        tunables=(),
+        buffers=(),
+        fifos=(fifo,),
+        programs=(
+            (
+                "AIC",
+                (steady_loop(inner * name("n"), talloc("f"), instr("STORE", "FIX", cycles(100)), tpush("f")),),
+            ),
+            (
+                "AIV",
+                (
+                    steady_loop(
+                        name("n"),
+                        loop(inner, tpop("f"), instr("LOAD", "MTE2", cycles(90)), tfree("f")),
+                        instr("ADD", "V", cycles(1000)),
+                    ),
+                ),
+            ),
+        ),
+        launch=Launch(expr(1)),
+    )
+    assert differences(w, platform(), rules, [{"n": n}]) == []
