@@ -129,8 +129,9 @@ def test_a_writer_that_gains_on_its_reader_overwrites_however_late(slots: int, n
 # States that look alike
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 5, 50, 999])
-def test_tokens_from_before_the_loop_may_have_another_latency(n: int) -> None:
+@pytest.mark.parametrize("depth", [1, 2, 32])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 50, 999])
+def test_tokens_from_before_the_loop_may_have_another_latency(n: int, depth: int) -> None:
     # Three tokens are ahead: those of the prologue are there at once, those of the loop after a transfer's latency.
     w = one_core(
         "AIC",
@@ -142,13 +143,15 @@ def test_tokens_from_before_the_loop_may_have_another_latency(n: int) -> None:
         ),
         instr("END", "M", cycles(1), waits=["loaded"]),
     )
-    assert differences(w, platform({"dma.gm_to_l1.latency": 700}), RULE_SETS[0], [{"n": n}]) == []
+    chip = platform({"dma.gm_to_l1.latency": 700, "scalar.queue_depth": depth})
+    assert differences(w, chip, RULE_SETS[0], [{"n": n}]) == []
 
 
 @pytest.mark.parametrize("rules", RULE_SETS, ids=lambda r: r.name)
-@pytest.mark.parametrize("n", [1, 2, 3, 20, 333])
-@pytest.mark.parametrize("inner", [2, 3, 5])
-def test_a_core_may_wait_in_any_trip_of_an_inner_loop(inner: int, n: int, rules: RuleSet) -> None:
+@pytest.mark.parametrize("depth", [1, 32])
+@pytest.mark.parametrize("n", [2, 20, 333])
+@pytest.mark.parametrize("inner", [2, 3])
+def test_a_core_may_wait_in_any_trip_of_an_inner_loop(inner: int, n: int, depth: int, rules: RuleSet) -> None:
     # One trip of AIV pops `inner` tiles, and AIC pushes one a trip.
     fifo = Fifo("f", "C2V", expr(64), expr(8), expr(0), expr(2), expr(1), 0, expr(64))
     w = Workload(
@@ -176,4 +179,4 @@ def test_a_core_may_wait_in_any_trip_of_an_inner_loop(inner: int, n: int, rules:
         ),
         launch=Launch(expr(1)),
     )
-    assert differences(w, platform(), rules, [{"n": n}]) == []
+    assert differences(w, platform({"scalar.queue_depth": depth}), rules, [{"n": n}]) == []
