@@ -121,7 +121,7 @@ def _slot(code: Code, schedules: Schedules, i: int) -> str:
     )
     is_ring = end.slot_num == end.period
     if is_ring:
-        return f"{text}: no flag protects this ring; more than {in_flight - 1} slots are sound"
+        return f"{text}: no flag protects this ring, it needs a slot for every tile in flight"
     if period and slots % period:
         derive = code.rule_set.derived_period
         if period == derive(slots):  # the period moves with the depth
