@@ -13,14 +13,26 @@ _MISALIGNED: dict[str, str | None] = {
     "ub_to_gm": "dma.misaligned_factor_ub",
     "l1_to_l0a": None,
     "l1_to_l0b": None,
+    "ub_to_l1": None,
 }
 
 PATHS = tuple(_MISALIGNED)
+"""All paths; `ub_to_l1` exists on platforms of family `a5` only."""
 
 
-def _check_path(path: str) -> None:
+def paths(platform: Platform) -> list[str]:
+    """The paths that `platform` has."""
+    return [path for path in PATHS if f"dma.{path}.rate" in platform]
+
+
+def _check_path(platform: Platform, path: str) -> None:
     if path not in _MISALIGNED:
-        raise ValueError(f"unknown DMA path {path!r}; choose one of {', '.join(PATHS)}")
+        raise ValueError(f"unknown DMA path {path!r}; choose one of {', '.join(paths(platform))}")
+    if f"dma.{path}.rate" not in platform:
+        raise ValueError(
+            f"platform {platform.name!r} (family {platform.family}) has no DMA path {path!r}; "
+            f"choose one of {', '.join(paths(platform))}"
+        )
 
 
 def transfer_cycles(
@@ -33,13 +45,14 @@ def transfer_cycles(
     pitch is a multiple of `dma.align`) broadcast; the result has their common shape.
 
     Assumptions: bursts and bytes overlap, so that the slower of the two counts; misalignment costs a factor
-    on GM paths and nothing between L1 and L0. Limits: the rate is that of one core on data in L2; what many
+    on GM paths and nothing between the buffers of a core. Limits: the rate is that of one core on data in L2; what many
     cores take from L2 or HBM together is bounded elsewhere (`cost_models.sharing`). Bank conflicts and
     accesses of several cores to one 512-byte line are not modelled. Source: the `dma` numbers of the
     platform, for A2/A3 the DataCopy tables of cannmirror/asc-devkit and the GEMM table of
-    hw-native-sys/pto-isa. Raises ValueError for an unknown path and for sizes out of range.
+    hw-native-sys/pto-isa. Raises ValueError for an unknown path, for one that the platform does not have and
+    for sizes out of range.
     """
-    _check_path(path)
+    _check_path(platform, path)
     size = floats("bytes_", bytes_, least=0.0)
     bursts = np.ceil(size / floats("burst_bytes", burst_bytes))
     moved = np.maximum(bursts * platform[f"dma.{path}.burst"], size / platform[f"dma.{path}.rate"])
@@ -53,7 +66,7 @@ def latency_cycles(platform: Platform, path: str) -> Floats:
     """Cycles from the end of a transfer on its pipe to its data being visible to a waiting pipe (a scalar).
 
     The pipe is free for the next instruction meanwhile. Assumed on GM paths: no microbenchmark of a single
-    transfer is published. Raises ValueError for an unknown path.
+    transfer is published. Raises ValueError for an unknown path and for one that the platform does not have.
     """
-    _check_path(path)
+    _check_path(platform, path)
     return np.asarray(platform[f"dma.{path}.latency"], dtype=np.float64)

@@ -22,7 +22,7 @@ def wait_cycles(platform: Platform) -> Floats:
 def cross_core_latency_cycles(platform: Platform) -> Floats:
     """Cycles from a core setting a cross-core flag to another core seeing it (a scalar).
 
-    Assumed: no microbenchmark is published; the number's note says which whole-kernel figure bounds it. The
-    same for both directions and for both sub-cores.
+    No microbenchmark is published; the number's note says which stream or whole-kernel figure it is derived
+    from or bounded by. The same for both directions and for both sub-cores.
     """
     return np.asarray(platform["flags.cross_core_latency"], dtype=np.float64)

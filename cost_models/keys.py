@@ -15,7 +15,7 @@ KINDS = ("spec", "measured", "fitted", "assumed")
 #: The kind of a number that a caller put in the place of the file's.
 OVERRIDE = "override"
 
-FAMILIES = ("a2a3",)
+FAMILIES = ("a2a3", "a5")
 
 #: base unit and the units that a file may use, by dimension
 DIMENSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
@@ -42,7 +42,8 @@ class Key:
     """One number of a platform.
 
     `minimum` is in base units and itself allowed unless `above` is set; `whole` asks for an integer in base
-    units (bytes, counts). All keys of `KEYS` are required of a platform that is not abstract.
+    units (bytes, counts). `families` are those whose platforms have the number, all if empty: a platform that
+    is not abstract must have every key of its family and none of another.
     """
 
     name: str
@@ -51,6 +52,7 @@ class Key:
     minimum: float = 0.0
     above: bool = True
     whole: bool = False
+    families: tuple[str, ...] = ()
 
     @property
     def base_unit(self) -> str:
@@ -59,6 +61,10 @@ class Key:
     @property
     def units(self) -> tuple[str, ...]:
         return DIMENSIONS[self.dimension][1]
+
+    def belongs_to(self, family: str) -> bool:
+        """Whether platforms of `family` have this number."""
+        return not self.families or family in self.families
 
     def range_error(self, base: float) -> str | None:
         """What is wrong with `base` (a finite number in base units) and what would be right, or None."""
@@ -117,6 +123,7 @@ def _vector_key(family: str, part: str) -> Key:
 def _sizes() -> Iterable[Key]:
     for name, description, above in (
         ("memory.ub", "unified buffer of a vector sub-core", True),
+        ("memory.ub_usable", "bytes of the unified buffer that programs may use", True),
         ("memory.ub_scratch_top", "top of UB that the library uses as scratch in some operations", False),
         ("memory.l1", "L1 buffer of a cube core", True),
         ("memory.l0a", "left operand buffer of a cube core", True),
@@ -129,22 +136,21 @@ def _sizes() -> Iterable[Key]:
 
 
 def _dma() -> Iterable[Key]:
-    for path, what in (
-        ("gm_to_l1", "GM to L1 (AIC MTE2)"),
-        ("gm_to_ub", "GM to UB (AIV MTE2)"),
-        ("ub_to_gm", "UB to GM (AIV MTE3)"),
-        ("l1_to_l0a", "L1 to L0A (AIC MTE1)"),
-        ("l1_to_l0b", "L1 to L0B (AIC MTE1)"),
+    for path, what, families in (
+        ("gm_to_l1", "GM to L1 (AIC MTE2)", ()),
+        ("gm_to_ub", "GM to UB (AIV MTE2)", ()),
+        ("ub_to_gm", "UB to GM (AIV MTE3)", ()),
+        ("l1_to_l0a", "L1 to L0A (AIC MTE1)", ()),
+        ("l1_to_l0b", "L1 to L0B (AIC MTE1)", ()),
+        ("ub_to_l1", "UB to L1 of the cube core (AIV MTE3)", ("a5",)),
     ):
-        yield Key(
-            f"dma.{path}.startup",
-            "cycles",
-            f"{what}: cycles of an instruction besides its bytes",
-            above=False,
-        )
-        yield Key(f"dma.{path}.burst", "cycles a burst", f"{what}: least cycles a burst", above=False)
-        yield Key(f"dma.{path}.rate", "rate", f"{what}: bytes a cycle of one core on long bursts")
-        yield Key(f"dma.{path}.latency", "cycles", f"{what}: from the end on the pipe to visible data", above=False)
+        for part, dimension, meaning, above in (
+            ("startup", "cycles", "cycles of an instruction besides its bytes", False),
+            ("burst", "cycles a burst", "least cycles a burst", False),
+            ("rate", "rate", "bytes a cycle of one core on long bursts", True),
+            ("latency", "cycles", "from the end on the pipe to visible data", False),
+        ):
+            yield Key(f"dma.{path}.{part}", dimension, f"{what}: {meaning}", above=above, families=families)
     yield Key(
         "dma.misaligned_factor_ub",
         "ratio",
@@ -169,7 +175,11 @@ def _compute() -> Iterable[Key]:
     yield Key("fixpipe.rate", "rate", "L0C bytes read a cycle (4 B an element)")
     yield Key("fixpipe.odd_pass", "cycles a row", "cycles a row and extra serial pass", above=False)
     yield Key("fixpipe.gm_write_rate", "rate", "output bytes a cycle into GM")
-    yield Key("fixpipe.latency", "cycles", "from the end on the pipe to visible data", above=False)
+    yield Key("fixpipe.l1_write_rate", "rate", "output bytes a cycle into L1", families=("a5",))
+    yield Key("fixpipe.ub_write_rate", "rate", "output bytes a cycle into the UB of one sub-core", families=("a5",))
+    yield Key("fixpipe.latency", "cycles", "from the end on the pipe to visible data in GM or L1", above=False)
+    ub_latency = "from the end on the pipe to visible data in UB"
+    yield Key("fixpipe.ub_latency", "cycles", ub_latency, above=False, families=("a5",))
     yield Key("fixpipe.unit_flag_granule", "size", "bytes of L0C that the unit flag hands over at once", whole=True)
     yield Key("cube.head", "cycles", "cycles of a TMATMUL besides its fractals", above=False)
     yield Key("cube.m0", "count", "rows of a fractal", whole=True)
@@ -189,7 +199,8 @@ def _rest() -> Iterable[Key]:
     yield Key("flags.wait", "cycles", "cycles of waiting for a flag that is already set", above=False)
     yield Key("flags.cross_core_latency", "cycles", "from setting a cross-core flag to its being seen", above=False)
     yield Key("flags.ids", "count", "cross-core flag ids", whole=True)
-    yield Key("flags.counter_max", "count", "largest value of a cross-core flag counter", whole=True)
+    counter = "largest value of a cross-core flag counter"
+    yield Key("flags.counter_max", "count", counter, whole=True, families=("a2a3",))
     yield Key("scalar.issue", "cycles", "cycles that the scalar process needs to issue an instruction", above=False)
     yield Key("scalar.queue_depth", "count", "instructions that wait in the queue of a pipe", whole=True)
     yield Key("l2.bandwidth", "rate", "L2 bytes a cycle of all cores together, reads and writes")
@@ -212,8 +223,15 @@ def _all() -> Iterable[Key]:
     yield from _rest()
 
 
-#: every required key, in the order in which platforms show them
+#: every key of every family, in the order in which platforms show them
 KEYS: dict[str, Key] = {key.name: key for key in _all()}
+
+
+def family_keys(family: str | None) -> dict[str, Key]:
+    """The keys that a platform of `family` has, in order; None: those that the platforms of all families have."""
+    return {
+        name: key for name, key in KEYS.items() if (key.belongs_to(family) if family is not None else not key.families)
+    }
 
 
 def find_key(name: str) -> Key | None:

@@ -11,7 +11,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-from cost_models.keys import CLOCK_KEY, CLOCKED_UNITS, KEYS, OVERRIDE, find_key, to_base
+from cost_models.keys import CLOCK_KEY, CLOCKED_UNITS, KEYS, OVERRIDE, family_keys, find_key, to_base
 from cost_models.number import Number
 from cost_models.schema import PlatformError, Resolution, builtin_files, is_name, resolve, suggestion
 
@@ -157,9 +157,9 @@ def _load(path: Path) -> Platform:
 
 def _platform(found: Resolution) -> Platform:
     core_mhz = found.entries[CLOCK_KEY].value
-    order = [*KEYS, *sorted(found.entries.keys() - KEYS.keys())]
-    numbers = {name: found.entries[name].number(core_mhz) for name in order}
     head = found.head
+    order = [*family_keys(head["family"]), *sorted(found.entries.keys() - KEYS.keys())]
+    numbers = {name: found.entries[name].number(core_mhz) for name in order}
     return Platform(head["name"], head["family"], head["soc"], head["description"], numbers, str(found.path))
 
 

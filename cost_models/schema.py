@@ -2,7 +2,8 @@
 
 A file has a table `[platform]` (name, family, soc, description; optionally `inherits` and `abstract`) and
 nested tables whose dotted key is the key of a number. A number is itself a table: value, unit, kind, source
-and optionally note, low and high. A file that inherits replaces whole numbers of its parent.
+and optionally note, low and high. A file that inherits replaces whole numbers of its parent and is of its
+parent's family. Some numbers belong to one family only: its platforms need them, others must not have them.
 """
 
 import math
@@ -20,6 +21,7 @@ from cost_models.keys import (
     KINDS,
     VECTOR_FAMILIES,
     Key,
+    family_keys,
     find_key,
     to_base,
     vector_families,
@@ -94,13 +96,17 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
         else:
             result.errors.extend(parent.errors)
             result.entries.update(parent.entries)
+            result.errors.extend(_other_family(path, head, parent.head))
             head = {**{k: v for k, v in parent.head.items() if k not in ("name", "inherits")}, **head}
             # what the parent states wrongly is not missing as well
             complete = not parent.errors
     result.entries.update(own)
     result.head = head
+    result.errors.extend(_foreign(path, head.get("family"), stated))
     if complete and not result.abstract:
-        result.errors.extend(_missing(path, result.stated_head | set(head), stated | set(result.entries)))
+        result.errors.extend(
+            _missing(path, head.get("family"), result.stated_head | set(head), stated | set(result.entries))
+        )
     return result
 
 
@@ -261,12 +267,28 @@ def _parent(path: Path, reference: str, chain: tuple[Path, ...], errors: list[st
     return _resolve(parent, chain)
 
 
-def _missing(path: Path, stated_head: set[str], stated: set[str]) -> Iterator[str]:
+def _other_family(path: Path, head: Mapping[str, str], parent_head: Mapping[str, str]) -> Iterator[str]:
+    """That a file names another family than its parent, whose numbers it would inherit."""
+    own, parents = head.get("family"), parent_head.get("family")
+    if own is not None and parents is not None and own != parents:
+        yield f"{path}: platform.family: is {own!r}, but the parent is of {parents!r}; inherit from a file of {own!r}"
+
+
+def _foreign(path: Path, family: str | None, stated: Iterable[str]) -> Iterator[str]:
+    """The numbers that the file itself states although its family has no such number."""
+    for name in sorted(stated):
+        key = find_key(name)
+        if family is not None and key is not None and not key.belongs_to(family):
+            only = _one_of(key.families)
+            yield f"{path}: {name}: is a number of family {only} only; remove it from a file of {family}"
+
+
+def _missing(path: Path, family: str | None, stated_head: set[str], stated: set[str]) -> Iterator[str]:
     """What neither the file nor a parent states; what is stated wrongly has been reported already."""
     for name in ("family", "soc", "description"):
         if name not in stated_head:
             yield f"{path}: platform.{name}: is missing; give it here or in a parent"
-    for key in KEYS.values():
+    for key in family_keys(family).values():
         if key.name not in stated:
             yield f"{path}: {key.name}: is missing; give {key.description} in {_one_of(key.units)}"
     for family in vector_families(sorted(stated)):

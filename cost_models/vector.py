@@ -24,8 +24,10 @@ def op_cycles(platform: Platform, family: str, rows: ArrayLike, cols: ArrayLike,
     Assumptions: the tile is contiguous in UB and one instruction covers it; a partial repeat costs a whole
     one. Limits: two-source operations on 16-bit tiles with rows of 128 bytes were measured at one repeat a
     row, up to twice what this gives (64 x 64: 167 cycles measured, 92 here); row reductions take no account
-    of how the row length splits; UB bank conflicts are not modelled. Source: the 910B3 instruction fits of
-    hw-native-sys/pto-isa include/pto/costmodel/a2a3/cce_costmodel. Raises ValueError for an unknown family
+    of how the row length splits; UB bank conflicts are not modelled; operations that one vector function of
+    a 950 fuses are priced apart. Source: the 910B3 instruction fits of hw-native-sys/pto-isa
+    include/pto/costmodel/a2a3/cce_costmodel; for 950, whose functions loop over 256-byte registers, the Reg
+    tables of cannmirror/asc-devkit docs/zh and VfSim of pto-isa. Raises ValueError for an unknown family
     and for shapes out of range.
     """
     if f"vector.{family}.slope" not in platform:

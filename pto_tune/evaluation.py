@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cost_models import launch
-from pto_tune import legality, verdicts
+from pto_tune import legality, sentences, verdicts
 from pto_tune.executor.engine import Execution, execute
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import environment
@@ -122,10 +122,16 @@ class Evaluation:
         for lane in range(int(self.execution.first_lane[run]), int(self.execution.last_lane[run])):
             schedule = int(lanes.schedule[lane])
             if which[schedule]:
-                return verdicts.sentence(self.problem.code, lanes.schedules, schedule, name)
+                return sentences.sentence(self.problem.code, lanes.schedules, schedule, name)
         raise AssertionError(name)
 
     _findings: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+
+    def rule_verdict(self, rule: int) -> int:
+        """Verdict of a rule by its number."""
+        if rule < len(self._columns):
+            return verdicts.VERDICTS.index(self._columns[rule].verdict)
+        return verdicts.RULE_VERDICT[self.rules[rule]]
 
     def reason(self, row: int) -> str:
         """The sentence of the row's verdict; "" when ok."""
@@ -136,7 +142,7 @@ class Evaluation:
         out = []
         for r in np.flatnonzero(self.broken[:, row]):
             if r != self.rule[row]:
-                verdict = verdicts.VERDICTS[_rule_verdict(self.rules[r])]
+                verdict = verdicts.VERDICTS[self.rule_verdict(int(r))]
                 out.append(f"{verdict} ({self.rules[r]}): {self.sentence(row, int(r))}")
         return out
 
@@ -147,10 +153,6 @@ class Evaluation:
         for (v, r), k in zip(pairs.T, number, strict=True):
             out.setdefault(verdicts.VERDICTS[v], {})["" if r < 0 else self.rules[r]] = int(k)
         return out
-
-
-def _rule_verdict(rule: str) -> int:
-    return verdicts.RULE_VERDICT.get(rule, verdicts.REFUSED)
 
 
 def evaluate_columns(
@@ -168,7 +170,8 @@ def evaluate_columns(
     broken = np.zeros((len(rules), n), dtype=bool)
     for i, r in enumerate(static):
         broken[i] = r.broken
-    legal = np.flatnonzero(~broken.any(axis=0))
+    refused = np.array([r.verdict == "refused" for r in static], dtype=bool)
+    legal = np.flatnonzero(~broken[: len(static)][refused].any(axis=0))
     run_row = np.full(n, -1, dtype=np.int64)
     run_row[legal] = np.arange(legal.shape[0])
     pipes = problem.code.pipes
@@ -195,7 +198,7 @@ def evaluate_columns(
         _execute(e, {name: c[legal] for name, c in columns.items()}, legal, len(static), jump, threads)
     for code in (verdicts.RACE, verdicts.OVERWRITE, verdicts.HANG, verdicts.REFUSED):
         for k in range(len(rules) - 1, -1, -1):
-            if _rule_verdict(rules[k]) == code:
+            if e.rule_verdict(k) == code:
                 e.verdict[broken[k]] = code
                 e.rule[broken[k]] = k
     return e
@@ -227,11 +230,10 @@ def _bytes(problem: Problem, env: Mapping[str, Any], n: int) -> dict[str, Ints]:
     w = problem.workload
     out = {m: np.zeros(n, dtype=np.int64) for m in MEMORIES}
     for m in MEMORIES[:5]:
-        for _, size in legality.memory_parts(w, m, env, n):
+        for _, size in legality.memory_parts(w, m, env, n, problem.rule_set):
             out[m] += size
     blocks = np.minimum(value_of(w.launch.blocks, env), int(problem.platform["cores.cube"]))
-    for f in w.fifos:
-        out["GM_ring"] += value_of(f.slot_bytes * f.slot_num, env) * blocks
+    out["GM_ring"] += legality.gm_ring_bytes(w, problem.rule_set, env, n) * blocks
     return out
 
 

@@ -10,7 +10,7 @@ from pto_tune.cli import options, output, text
 
 if TYPE_CHECKING:
     from pto_tune.model.expr import Expr
-    from pto_tune.model.nodes import Parameter, Tunable, Workload
+    from pto_tune.model.nodes import Fifo, Parameter, Tunable, Workload
 
 
 def register(app: typer.Typer) -> None:
@@ -102,8 +102,11 @@ def _memories(model: Workload) -> None:
     if fifos:
         output.heading("FIFOs (at the defaults)")
         output.table(
-            ["name", "direction", "flag id", "slot", "slots"],
-            ([f.name, f.direction, f.flag_id, _size(f.slot_bytes, env), _value(f.slot_num, env)] for f in fifos),
+            ["name", "kind", "direction", "flag id", "slot", "slots"],
+            (
+                [f.name, f.kind, _direction(f), f.flag_id, _size(f.slot_bytes, env), _value(f.slot_num, env)]
+                for f in fifos
+            ),
             right=["flag id", "slot", "slots"],
         )
     output.heading("Buffers (at the defaults)")
@@ -123,6 +126,10 @@ def _defaults(model: Workload) -> dict[str, Any]:
 
     columns, n = check_values(model, {})
     return environment(model, {**columns, "block": np.zeros(n, dtype=np.int64)})
+
+
+def _direction(fifo: Fifo) -> str:
+    return f"{fifo.direction}, in GM" if fifo.gm_form else fifo.direction
 
 
 def _value(e: Expr, env: dict[str, Any]) -> int:

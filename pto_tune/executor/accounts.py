@@ -12,6 +12,7 @@ from pto_tune.executor import detail
 from pto_tune.executor.engine import Buffers, capacity_of_channels, list_schedule
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL
+from pto_tune.executor.tables import program_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,8 +73,7 @@ def accounts(code: Code, platform: Platform, x: Execution, rows: Sequence[int]) 
         waits = np.zeros((len(tasks), len(code.wait_names)), dtype=np.int64)
         cycles = np.zeros(len(tasks), dtype=np.int64)
         status = call(
-            detail.account_lanes, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table,
-            code.endpoint_table, len(code.tracks), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
+            detail.account_lanes, program_of(code), queue_waits(code), structure, bounds, scalar.queue_depth(platform),
             dur, buffers.operations, buffers.cap, buffers.registers, waits, cycles,
         )  # fmt: skip
         if status != FULL:

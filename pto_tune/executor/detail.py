@@ -10,7 +10,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
 from pto_tune.executor.layout import (
     FULL,
@@ -21,10 +20,10 @@ from pto_tune.executor.layout import (
     I_STATUS,
     I_WINDOW_END,
     I_WINDOW_START,
-    MAX_ROUNDS,
     REMATERIALISED,
-    SNAPSHOT,
 )
+from pto_tune.executor.state import state_space
+from pto_tune.executor.tables import Program, found_space, schedule_space, work_space
 from pto_tune.executor.trace import trace
 
 Ints = NDArray[np.int64]
@@ -232,116 +231,71 @@ def _account(
 
 @kernel
 def account_lanes(
-    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, n_tracks: int,
-    queue_wait: Ints, structure: Ints, first: Ints, queue_depth: int, dur: Ints, max_ops: int, cap: int, n_regs: int,
-    waits: Ints, cycles: Ints,
+    program: Program, queue_wait: Ints, structure: Ints, first: Ints, queue_depth: int, dur: Ints, max_ops: int,
+    cap: int, n_regs: int, waits: Ints, cycles: Ints,
 ) -> int:  # fmt: skip
     """Waits (lanes, names) and cycles of lanes first[i]:first[i+1] of every structure row, with durations
     dur (lanes, durations), stretched already. Rows that hang are left out. Returns FULL where a buffer was too
     small."""
-    n_dur = dur.shape[1]
-    n_pipes = pipe_core.shape[0]
-    o_dst = np.empty(max_ops, np.int64)
-    o_dur = np.empty(max_ops, np.int64)
-    o_kind = np.empty(max_ops, np.int64)
-    o_pc = np.empty(max_ops, np.int64)
-    o_ptr = np.empty(max_ops + 1, np.int64)
-    s_reg = np.empty(4 * max_ops, np.int64)
-    s_off = np.empty(4 * max_ops, np.int64)
-    s_col = np.empty(4 * max_ops, np.int64)
-    s_chan = np.empty(4 * max_ops, np.int64)
-    in_regs = np.empty(n_regs, np.int64)
-    out_regs = np.empty(n_regs, np.int64)
-    adjust = np.empty(n_regs, np.int64)
+    plan = schedule_space(program, max_ops, n_regs, dur.shape[1], False)
+    work = work_space(program, n_regs, dur.shape[-1])
+    x = state_space(program, queue_depth, cap)
+    found = found_space(program)
+    info = found.info
     regs = np.zeros(n_regs, np.int64)
-    counts = np.empty((2, n_dur), np.int64)
-    at_window = np.empty((starts.shape[0], 2), np.int64)
-    blocked = np.empty(starts.shape[0], np.int64)
-    over = np.empty((max(1, n_tracks), 2), np.int64)
-    flight = np.empty(chan.shape[0], np.int64)
-    end_count = np.empty(max(1, ends.shape[0]), np.int64)
-    info = np.zeros(64, np.int64)
-    queue_pipe = np.zeros(n_pipes, np.int64)
-    snaps = np.empty((MAX_ROUNDS, SNAPSHOT), np.int64)
-    snap_regs = np.empty((MAX_ROUNDS, n_regs), np.int64)
-    vc = np.empty((n_regs, CLOCKS), np.int32)
     for i in range(structure.shape[0]):
-        queue_pipe[:] = 0
+        work.queue_pipe[:] = 0
         while True:
-            trace(
-                ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, structure[i], queue_depth, queue_pipe,
-                True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc,
-                info, in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
-            )  # fmt: skip
+            trace(program, structure[i], queue_depth, True, plan, work, x, found)
             if info[I_STATUS] == FULL:
                 return FULL
             if info[I_QUEUE] == 0:
                 break
-            for p in range(n_pipes):
+            for p in range(work.queue_pipe.shape[0]):
                 if (info[I_QUEUE] >> p) & 1:
-                    queue_pipe[p] = 1
+                    work.queue_pipe[p] = 1
         if info[I_STATUS] != 0:
             continue
         for lane in range(first[i], first[i + 1]):
             cycles[lane] = _account(
-                info, o_dst, o_dur, o_kind, o_ptr, s_reg, s_off, s_col, s_chan, chan, queue_wait, in_regs, out_regs,
-                adjust, regs, dur[lane], 1 + info[I_SKIPPED], waits[lane],
+                info, plan.o_dst, plan.o_dur, plan.o_kind, plan.o_ptr, plan.s_reg, plan.s_off, plan.s_col,
+                plan.s_chan, program.chan, queue_wait, plan.in_regs, plan.out_regs, plan.adjust, regs, dur[lane],
+                1 + info[I_SKIPPED], waits[lane],
             )  # fmt: skip
     return 0
 
 
 @kernel
 def replay(
-    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, n_tracks: int, structure: Ints,
-    queue_depth: int, dur: Ints, max_ops: int, cap: int, n_regs: int, table: Ints, sources: Ints, out_info: Ints,
+    program: Program, structure: Ints, queue_depth: int, dur: Ints, max_ops: int, cap: int, n_regs: int, table: Ints,
+    sources: Ints, touched: Ints, out_info: Ints,
 ) -> int:  # fmt: skip
     """All events of one lane, windows not left out.
 
     table (max_ops, 8): kind, operation of the code, duration column, end, start (the maximum over all sources), that
     over issue and pipe alone, deciding source, first source. sources (4 * max_ops, 4): producing operation (-1: time
-    zero), channel, constant, duration column. out_info: status, operations, sources. Returns FULL where a buffer was
-    too small."""
-    n_dur = dur.shape[0]
-    n_pipes = pipe_core.shape[0]
-    o_dst = np.empty(max_ops, np.int64)
-    o_dur = np.empty(max_ops, np.int64)
-    o_kind = np.empty(max_ops, np.int64)
-    o_pc = np.empty(max_ops, np.int64)
-    o_ptr = np.empty(max_ops + 1, np.int64)
-    s_reg = np.empty(4 * max_ops, np.int64)
-    s_off = np.empty(4 * max_ops, np.int64)
-    s_col = np.empty(4 * max_ops, np.int64)
-    s_chan = np.empty(4 * max_ops, np.int64)
-    in_regs = np.empty(n_regs, np.int64)
-    out_regs = np.empty(n_regs, np.int64)
-    adjust = np.empty(n_regs, np.int64)
+    zero), channel, constant, duration column. touched (max_ops, 4): endpoint and tile of the slot that it writes, and
+    of the one that it reads, -1 none. out_info: status, operations, sources. Returns FULL where a buffer was too
+    small."""
+    plan = schedule_space(program, max_ops, n_regs, dur.shape[0], True)
+    work = work_space(program, n_regs, dur.shape[-1])
+    x = state_space(program, queue_depth, cap)
+    found = found_space(program)
+    info = found.info
     regs = np.zeros(n_regs, np.int64)
     writer = np.zeros(n_regs, np.int64) - 1
-    counts = np.empty((2, n_dur), np.int64)
-    at_window = np.empty((starts.shape[0], 2), np.int64)
-    blocked = np.empty(starts.shape[0], np.int64)
-    over = np.empty((max(1, n_tracks), 2), np.int64)
-    flight = np.empty(chan.shape[0], np.int64)
-    end_count = np.empty(max(1, ends.shape[0]), np.int64)
-    info = np.zeros(64, np.int64)
-    queue_pipe = np.zeros(n_pipes, np.int64)
-    snaps = np.empty((MAX_ROUNDS, SNAPSHOT), np.int64)
-    snap_regs = np.empty((MAX_ROUNDS, n_regs), np.int64)
-    vc = np.empty((n_regs, CLOCKS), np.int32)
+    o_dst, o_dur, o_kind, o_pc, o_ptr = plan.o_dst, plan.o_dur, plan.o_kind, plan.o_pc, plan.o_ptr
+    s_reg, s_off, s_col, s_chan = plan.s_reg, plan.s_off, plan.s_col, plan.s_chan
     while True:
-        trace(
-            ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, structure, queue_depth, queue_pipe, False,
-            o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps, snap_regs, vc, info,
-            in_regs, out_regs, adjust, counts, at_window, blocked, over, flight, end_count,
-        )  # fmt: skip
+        trace(program, structure, queue_depth, False, plan, work, x, found)
         out_info[0] = info[I_STATUS]
         if info[I_STATUS] == FULL:
             return FULL
         if info[I_QUEUE] == 0:
             break
-        for p in range(n_pipes):
+        for p in range(work.queue_pipe.shape[0]):
             if (info[I_QUEUE] >> p) & 1:
-                queue_pipe[p] = 1
+                work.queue_pipe[p] = 1
     n = info[I_OPS]
     full = np.empty(n, np.int64)
     base = np.empty(n, np.int64)
@@ -378,5 +332,7 @@ def replay(
         table[i, 5] = base[i]
         table[i, 6] = best
         table[i, 7] = o_ptr[i]
+        for q in range(4):
+            touched[i, q] = plan.touched[i, q]
         writer[o_dst[i]] = i
     return 0

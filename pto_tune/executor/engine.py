@@ -21,6 +21,7 @@ from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
 from pto_tune.executor import lanes as k
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
+from pto_tune.executor.tables import program_of
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
 from pto_tune.model.expr import evaluate
@@ -63,6 +64,7 @@ class Schedules:
     over: Ints
     flight: Ints
     end_count: Ints
+    taken: Ints
     windows: Ints  # windows evaluated
 
 
@@ -200,6 +202,7 @@ def _run_lanes(
 ) -> LaneResults:
     n, n_pipes = row.shape[0], len(code.pipes)
     queue_depth = scalar.queue_depth(platform)
+    program = program_of(code)
     capacity = np.array([capacity_bytes_per_cycle(platform, r) for r in RESOURCES], dtype=np.float64)
     representative, variant = group_rows(columns.structure)
     rows = columns.structure[representative]
@@ -226,10 +229,11 @@ def _run_lanes(
     found = Schedules(
         structure=rows,
         info=np.zeros((v, I_SIZE), np.int64),
-        blocked=np.zeros((v, len(code.cores)), np.int64),
-        over=np.zeros((v, max(1, len(code.tracks)), 2), np.int64),
-        flight=np.zeros((v, len(code.channels)), np.int64),
-        end_count=np.zeros((v, max(1, len(code.endpoints))), np.int64),
+        blocked=np.zeros((v, len(code.cores) + len(code.pipes)), np.int64),
+        over=np.zeros((v, max(1, len(code.tracks)), 4), np.int64),
+        flight=np.zeros((v, max(1, len(code.channels))), np.int64),
+        end_count=np.zeros((v, max(1, len(code.endpoints)), 2), np.int64),
+        taken=np.zeros((v, max(1, len(code.channels))), np.int64),
         windows=np.zeros(v, np.int64),
     )
     out = LaneResults(
@@ -260,13 +264,13 @@ def _run_lanes(
             found.info[a:b] = 0
             full = call(
                 k.evaluate_families,
-                code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table, code.endpoint_table,
-                steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
+                program, steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
                 first_lane[a : b + 1] - first_lane[a], queue_depth,
                 np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
                 np.ascontiguousarray(columns.bytes[:, :, lane]), active[lane], capacity, jump, buffers.operations,
                 buffers.cap, buffers.registers, cycles, stretch, resource, busy, demand, repeats, found.windows[a:b],
                 found.info[a:b], found.blocked[a:b], found.over[a:b], found.flight[a:b], found.end_count[a:b],
+                found.taken[a:b],
             )  # fmt: skip
             if full != FULL:
                 break

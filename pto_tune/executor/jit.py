@@ -20,7 +20,10 @@ _compiling = threading.Lock()
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-_KERNEL_MODULES = ("jit.py", "layout.py", "clocks.py", "snapshot.py", "trace.py", "lanes.py", "detail.py")
+_KERNEL_MODULES = (
+    "jit.py", "layout.py", "clocks.py", "tables.py", "state.py", "slots.py", "snapshot.py", "rounds.py", "trace.py",
+    "lanes.py", "detail.py",
+)  # fmt: skip
 
 
 def jit_enabled() -> bool:
@@ -87,9 +90,9 @@ def kernel(function: F) -> F:
     try:
         if folder is not None:
             config.CACHE_DIR = folder
-        compiled = numba.njit(nogil=True, cache=folder is not None)(function)
+        compiled = numba.njit(nogil=True, error_model="numpy", cache=folder is not None)(function)
     except (OSError, RuntimeError):
-        compiled = numba.njit(nogil=True)(function)
+        compiled = numba.njit(nogil=True, error_model="numpy")(function)
     finally:
         config.CACHE_DIR = before
     return cast("F", compiled)

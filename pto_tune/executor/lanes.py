@@ -26,7 +26,6 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.clocks import CLOCKS
 from pto_tune.executor.jit import kernel
 from pto_tune.executor.layout import (
     FULL,
@@ -41,9 +40,9 @@ from pto_tune.executor.layout import (
     I_STATUS,
     I_WINDOW_END,
     I_WINDOW_START,
-    MAX_ROUNDS,
-    SNAPSHOT,
 )
+from pto_tune.executor.state import state_space
+from pto_tune.executor.tables import Found, Program, schedule_space, work_space
 from pto_tune.executor.trace import trace
 
 Ints = NDArray[np.int64]
@@ -304,11 +303,11 @@ def _run(
 
 @kernel
 def evaluate_families(
-    ops: Ints, starts: Ints, pipe_core: Ints, pipe_twin: Ints, chan: Ints, ends: Ints, steady: Ints, families: Ints,
-    first_variant: Ints, variants: Ints, first: Ints, queue_depth: int, dur: Ints, dur_pipe: Ints, use: Ints,
-    active: Ints, capacity: Floats, jump: int, max_ops: int, cap: int, n_regs: int, cycles: Ints, stretch: Floats,
+    program: Program, steady: Ints, families: Ints, first_variant: Ints, variants: Ints, first: Ints,
+    queue_depth: int, dur: Ints, dur_pipe: Ints, use: Ints, active: Ints,
+    capacity: Floats, jump: int, max_ops: int, cap: int, n_regs: int, cycles: Ints, stretch: Floats,
     resource: Ints, busy: Ints, demand: Ints, repeats: Ints, steps: Ints, infos: Ints, blocked: Ints, over: Ints,
-    flight: Ints, end_count: Ints,
+    flight: Ints, end_count: Ints, taken: Ints,
 ) -> int:  # fmt: skip
     """Trace every family of structures and run its lanes.
 
@@ -323,21 +322,15 @@ def evaluate_families(
     """
     n_dur = dur.shape[0]
     n_res = use.shape[0]
-    n_pipes = pipe_core.shape[0]
-    o_dst = np.empty(max_ops, np.int64)
-    o_dur = np.empty(max_ops, np.int64)
-    o_kind = np.empty(max_ops, np.int64)
-    o_pc = np.empty(max_ops, np.int64)
-    o_ptr = np.empty(max_ops + 1, np.int64)
-    s_reg = np.empty(4 * max_ops, np.int64)
-    s_off = np.empty(4 * max_ops, np.int64)
-    s_col = np.empty(4 * max_ops, np.int64)
-    s_chan = np.empty(4 * max_ops, np.int64)
-    in_regs = np.empty(n_regs, np.int64)
-    out_regs = np.empty(n_regs, np.int64)
-    adjust = np.empty(n_regs, np.int64)
-    counts = np.empty((2, n_dur), np.int64)
-    at_window = np.empty((starts.shape[0], 2), np.int64)
+    n_pipes = program.pipe_core.shape[0]
+    plan = schedule_space(program, max_ops, n_regs, n_dur, False)
+    o_dst, o_dur, o_ptr = plan.o_dst, plan.o_dur, plan.o_ptr
+    s_reg, s_off, s_col = plan.s_reg, plan.s_off, plan.s_col
+    in_regs, out_regs, adjust = plan.in_regs, plan.out_regs, plan.adjust
+    counts, at_window = plan.counts, plan.at_window
+    work = work_space(program, n_regs, n_dur)
+    space = state_space(program, queue_depth, cap)
+    queue_pipe = work.queue_pipe
     regs = np.zeros((n_regs, LANES), np.int64)
     block = np.zeros((2 * n_dur + 1, LANES), np.int64)  # durations, a row of zeros, negated durations
     block3 = block.reshape((2 * n_dur + 1, LANES // GROUP, GROUP))
@@ -355,11 +348,7 @@ def evaluate_families(
     final = np.empty(LANES, np.int64)
     b_reps = np.empty(LANES, np.int64)
     ids = np.empty(dur.shape[1], np.int64)
-    queue_pipe = np.zeros(n_pipes, np.int64)
     st = np.empty(families.shape[1], np.int64)
-    snaps = np.empty((MAX_ROUNDS, SNAPSHOT), np.int64)
-    snap_regs = np.empty((MAX_ROUNDS, n_regs), np.int64)
-    vc = np.empty((n_regs, CLOCKS), np.int32)
 
     for i in range(families.shape[0]):
         for v in range(first_variant[i], first_variant[i + 1]):
@@ -373,12 +362,8 @@ def evaluate_families(
             runs = 0
             while True:
                 runs += 1
-                trace(
-                    ops, starts, pipe_core, pipe_twin, chan, ends, n_dur, st, queue_depth, queue_pipe,
-                    True, o_dst, o_dur, o_kind, o_pc, o_ptr, s_reg, s_off, s_col, s_chan, cap, n_regs, snaps,
-                    snap_regs, vc, infos[v], in_regs, out_regs, adjust, counts, at_window, blocked[v], over[v],
-                    flight[v], end_count[v],
-                )  # fmt: skip
+                found = Found(infos[v], blocked[v], over[v], flight[v], end_count[v], taken[v])
+                trace(program, st, queue_depth, True, plan, work, space, found)
                 if infos[v, I_STATUS] == FULL:
                     return FULL
                 infos[v, I_RUNS] = runs
@@ -416,6 +401,7 @@ def evaluate_families(
                     over[u] = over[v]
                     flight[u] = flight[v]
                     end_count[u] = end_count[v]
+                    taken[u] = taken[v]
                 for lane in range(first[u], first[u + 1]):
                     repeats[lane] = 1 + infos[u, I_SKIPPED]
                     ids[n_ids] = lane

@@ -13,6 +13,7 @@ from pto_tune.executor.accounts import stretched
 from pto_tune.executor.engine import Buffers, capacity_of_channels
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL, REMATERIALISED
+from pto_tune.executor.tables import program_of
 from pto_tune.lowering import code as c
 
 if TYPE_CHECKING:
@@ -44,11 +45,13 @@ class Event:
 
 @dataclass(frozen=True)
 class Timeline:
-    """Operations in the order of evaluation: `table` (n, 8) and `sources` (m, 4) as `detail.replay` describes them."""
+    """Operations in the order of evaluation: `table` (n, 8), `sources` (m, 4) and `touched` (n, 4) as `detail.replay`
+    describes them."""
 
     code: Code
     table: Ints
     sources: Ints
+    touched: Ints
     durations: Ints
 
     @property
@@ -117,13 +120,13 @@ def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int 
     while True:
         table = np.zeros((buffers.operations, 8), dtype=np.int64)
         sources = np.zeros((4 * buffers.operations, 4), dtype=np.int64)
+        touched = np.full((buffers.operations, 4), -1, dtype=np.int64)
         info = np.zeros(4, dtype=np.int64)
         status = call(
-            detail.replay, code.ops, code.starts, code.pipe_core, code.pipe_twin, code.channel_table,
-            code.endpoint_table, len(code.tracks), structure, scalar.queue_depth(platform), dur,
-            buffers.operations, buffers.cap, buffers.registers, table, sources, info,
+            detail.replay, program_of(code), structure, scalar.queue_depth(platform), dur,
+            buffers.operations, buffers.cap, buffers.registers, table, sources, touched, info,
         )  # fmt: skip
         if status != FULL:
             break
         buffers.grow()
-    return Timeline(code, table[: info[1]], sources[: info[2]], dur)
+    return Timeline(code, table[: info[1]], sources[: info[2]], touched[: info[1]], dur)

@@ -7,13 +7,15 @@ columns share one schedule.
 Semantics of an instruction on pipe p of a core, in program order
     issue   the scalar process goes on by `issue` cycles for each scalar instruction that it stands for; the first of
             them is when the pipe may see it, and it must find room in the pipe's queue: the instruction `queue depth`
-            places earlier on that pipe has started
+            places earlier on that pipe has started. Its tokens are those next in the order of the program, wherever
+            they come from.
     start   the latest of issue, pipe free, and its tokens
     end     start + duration: the pipe is free and released buffers are free; what it publishes is usable after the
             latency of its transfer
-A wait for a flag of another core holds the scalar process: it goes on at the later of its own time and the flag's
-arrival, plus the cost of the wait. A signal leaves when the last instruction on its pipe is complete (latency
-included) and reaches the other core after the cross-core latency; it does not hold the pipe.
+A wait for a flag of another core either holds the scalar process (A2/A3): it goes on at the later of its own time and
+the flag's arrival, plus the cost of the wait; or it is an instruction of the pipe that it names (950). A signal leaves
+when the last instruction on its pipe is complete (latency included) and reaches the other core after the cross-core
+latency; it does not hold the pipe.
 """
 
 from __future__ import annotations
@@ -33,18 +35,21 @@ if TYPE_CHECKING:
 HALT = 0  #                      the program of this core is at its end
 LOOP = 1  # trips, end, steady   run to `end` when trips is 0
 NEXT = 2  # loop                 back to the loop's body while trips remain
-BEGIN = 3  # pipe                an instruction begins
-SIGNAL = 4  # pipe               a signal begins
-POP = 5  # channel               it needs (and takes) a token
-WRITE = 6  # track, endpoint     it writes the endpoint's current slot
-READ = 7  # track, endpoint      it reads the endpoint's current slot
-EXEC = 8  # duration, issues, latency
-PUSH = 9  # channel, latency     hand on a token
+BEGIN = 3  # pipe, end           an instruction: its parts follow, up to `end`
+SIGNAL = 4  # pipe, end          a signal: its parts follow, up to `end`
+POP = 5  # channel, if           part: it needs (and takes) a token, if the structure column is not 0 (-1: always)
+WRITE = 6  # track, endpoint     part: it writes the endpoint's current slot
+READ = 7  # track, endpoint      part: it reads the endpoint's current slot
+EXEC = 8  # duration, issues, latency      part: it runs
+PUSH = 9  # channel, latency, if part: hand on a token, if the structure column is not 0 (-1: always)
 SWAIT = 10  # channel, channel2  the scalar process waits for a token (of both)
-IFWAIT = 11  # endpoint, skip    skip unless the rule set waits before this tile
-IFNOTIFY = 12  # endpoint, skip  skip unless the rule set notifies after this tile
-ADVANCE = 13  # endpoint         the tile index goes on
-DRAIN = 14  # endpoint, channel, channel2, mode (0 computed, 1 period)
+IFWAIT = 11  # endpoint, skip, if          skip unless the rule set waits before this tile, and the switch is on
+IFNOTIFY = 12  # endpoint, skip, if, ahead skip unless the rule set notifies at this tile index + ahead, and so on
+ADVANCE = 13  # endpoint, pipe   the tile index goes on; the pipe's last instruction waited for it (-1: the core). Also
+#                                a part, where a ring's index goes on with the instruction
+DRAIN = 14  # endpoint, skip, by rule, column   skip unless credits are pending: those of the rule (1), and the column's
+JUMP = 15  # to
+RECORD = 16  # endpoint          a GlobalData tile is pushed
 
 # the first structure columns of every code
 ISSUE_COLUMN = 0
@@ -61,6 +66,7 @@ class Channel:
     reader: int
     initial: int  # structure column of tokens at the start, or -1
     counter: bool = False  # a hardware flag counter between cores
+    released: int = -1  # endpoint of the consumer whose tile index its tokens carry
 
 
 @dataclass(frozen=True)
@@ -73,11 +79,13 @@ class Endpoint:
     slot_num: int  # structure columns
     period: int
     first: int
+    shared: int = -1  # another track on the same slots
+    fifo: str = ""  # "" for a ring of the workload
 
 
 @dataclass(frozen=True)
 class DurationColumn:
-    """Where a duration comes from. kind: cost, flag_set, cross, latency, overlap."""
+    """Where a duration comes from. kind: cost, flag_set, flag_wait, cross, latency, overlap."""
 
     kind: str
     pipe: int = -1
@@ -102,10 +110,12 @@ class Code:
     channels: tuple[Channel, ...]
     endpoints: tuple[Endpoint, ...]
     tracks: tuple[str, ...]
-    structure: tuple[tuple[str, Expr | None], ...]
+    structure: tuple[tuple[str, Expr | None, int], ...]  # label, expression, sub-core whose `sub` it sees
     durations: tuple[DurationColumn, ...]
     steady: tuple[int, ...]  # structure column of each core's steady trips, or -1
     names: tuple[str, ...]  # instruction name of each operation
     wait_names: tuple[str, ...]
     channel_table: NDArray[np.int64]
     endpoint_table: NDArray[np.int64]
+    pair_table: NDArray[np.int64]  # (endpoints, endpoints) channel on which a producer hears from a consumer, or -1
+    most_parts: int  # of an instruction

@@ -23,6 +23,9 @@ if TYPE_CHECKING:
 
     Env = dict[str, Any]
 
+FIXPIPE_PATHS = {"fixpipe": "gm", "fixpipe_ub": "ub"}
+"""Targets of a drain by the path of a latency column."""
+
 
 @dataclass(frozen=True)
 class Columns:
@@ -54,16 +57,16 @@ def columns_of(code: Code, platform: Platform, env: Mapping[str, Any], n: int) -
     structure = np.empty((n, len(code.structure)), dtype=np.int64)
     structure[:, 0] = to_cycles(scalar.issue_cycles(platform))
     structure[:, 1] = to_cycles(flags.wait_cycles(platform))
-    for i, (_, expression) in enumerate(code.structure):
+    sub_env = [{**env, "sub": np.int64(s)} for s in (0, 1)]
+    for i, (_, expression, sub) in enumerate(code.structure):
         if expression is not None:
-            structure[:, i] = np.maximum(evaluate(expression, env), 0)
+            structure[:, i] = np.maximum(evaluate(expression, sub_env[sub]), 0)
 
     d = len(code.durations)
     durations = np.zeros((d, n), dtype=np.int64)
     moved = np.zeros((len(RESOURCES), d, n), dtype=np.int64)
     pipe = np.full(d, -1, dtype=np.int64)
     seen: dict[Any, int] = {}
-    sub_env = [{**env, "sub": np.int64(s)} for s in (0, 1)]
     for i, c in enumerate(code.durations):
         if c.kind == "cost":
             pipe[i] = c.pipe
@@ -82,11 +85,14 @@ def columns_of(code: Code, platform: Platform, env: Mapping[str, Any], n: int) -
             durations[i] = to_cycles(total)
         elif c.kind == "flag_set":
             durations[i] = to_cycles(flags.set_cycles(platform))
+        elif c.kind == "flag_wait":
+            durations[i] = structure[:, 1]
         elif c.kind == "cross":
             durations[i] = to_cycles(flags.cross_core_latency_cycles(platform))
         elif c.kind == "latency":
-            model = fixpipe.latency_cycles(platform) if c.path == "fixpipe" else None
-            durations[i] = to_cycles(dma.latency_cycles(platform, c.path) if model is None else model)
+            target = FIXPIPE_PATHS.get(c.path)
+            model = dma.latency_cycles(platform, c.path) if target is None else fixpipe.latency_cycles(platform, target)
+            durations[i] = to_cycles(model)
     for i, c in enumerate(code.durations):
         if c.kind == "overlap":
             a, b = (durations[j] for j in c.of)
@@ -100,7 +106,7 @@ def _acc_bytes(code: Code, pair: tuple[int, int], env: Mapping[str, Any]) -> Any
     """Accumulator bytes (4 an element) of the drain of a matmul-and-drain pair."""
     for column in pair:
         for cost in code.durations[column].costs:
-            if cost.model == "drain":
+            if cost.model in ("drain", "drain_ub"):
                 args: dict[str, Any] = dict(cost.args)
                 return 4 * evaluate(args["rows"], env) * evaluate(args["cols"], env)
     raise ValueError("a unit flag pairs a matmul with a drain, and here is no drain")

@@ -2,49 +2,36 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pto_tune.lowering import code as c
-from pto_tune.model.expr import Expr, expr, where
-from pto_tune.model.nodes import (
-    PIPES,
-    Fifo,
-    Instr,
-    Loop,
-    Node,
-    Talloc,
-    Tfree,
-    Tpop,
-    Tpush,
-    Workload,
-)
+from pto_tune.lowering.pipes import LoweringError, PipeCalls, derived_period_expr, period_expr
+from pto_tune.model.expr import Expr
+from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tfree, Tpop, Tpush, Workload
 from pto_tune.rule_sets import RuleSet
 
-
-class LoweringError(ValueError):
-    """The program names something that does not exist or cannot be."""
-
-
-def period_expr(fifo: Fifo, rule_set: RuleSet) -> Expr:
-    """SyncPeriod in force: the given one, or what the rule set derives from SlotNum where 0 is given."""
-    return where(fifo.sync_period.gt(0), fifo.sync_period, derived_period_expr(fifo, rule_set))
-
-
-def derived_period_expr(fifo: Fifo, rule_set: RuleSet) -> Expr:
-    """SyncPeriod of a TPipe with this SlotNum under the rule set."""
-    s = fifo.slot_num
-    if rule_set.period == "half":
-        return where(s.le(2), s, s // 2)
-    return s if rule_set.period == "slot_num" else expr(1)
+__all__ = ["LoweringError", "derived_period_expr", "lower", "period_expr"]
 
 
 def lower(workload: Workload, rule_set: RuleSet) -> c.Code:
     """Compile the programs. LoweringError names what is wrong and where."""
-    return _Compiler(workload, rule_set).run()
+    return Compiler(workload, rule_set).run()
+
+
+def calls(nodes: tuple[Node, ...]) -> Iterator[Talloc | Tpush | Tpop | Tfree]:
+    """The pipe calls of a program, loop bodies once."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from calls(node.body)
+        elif not isinstance(node, Instr):
+            yield node
 
 
 @dataclass
-class _Compiler:
+class Compiler:
+    """Tables while they are filled; `pipes.PipeCalls` adds what the pipe calls need."""
+
     workload: Workload
     rules: RuleSet
     ops: list[tuple[int, int, int, int, int]] = field(default_factory=list)
@@ -54,11 +41,11 @@ class _Compiler:
     channels: list[c.Channel] = field(default_factory=list)
     endpoints: list[c.Endpoint] = field(default_factory=list)
     tracks: list[str] = field(default_factory=list)
-    structure: list[tuple[str, Expr | None]] = field(default_factory=list)
+    structure: list[tuple[str, Expr | None, int]] = field(default_factory=list)
     durations: list[c.DurationColumn] = field(default_factory=list)
     # look-ups
     chan: dict[tuple[str, str, str], int] = field(default_factory=dict)  # (core, kind, name)
-    ends: dict[tuple[str, str, bool], int] = field(default_factory=dict)  # (core, name, producer)
+    rings: dict[tuple[str, str, bool], int] = field(default_factory=dict)  # (core, name, producer)
     labels: dict[tuple[str, str], int] = field(default_factory=dict)
     columns: dict[c.DurationColumn, int] = field(default_factory=dict)
 
@@ -66,7 +53,7 @@ class _Compiler:
         import numpy as np
 
         w = self.workload
-        self.structure += [("scalar.issue", None), ("flags.wait", None)]
+        self.structure += [("scalar.issue", None, 0), ("flags.wait", None, 0)]
         programs: list[tuple[str, int, tuple[Node, ...]]] = []
         for core, body in w.programs:
             programs += [("AIC", 0, body)] if core == "AIC" else [("AIV0", 0, body), ("AIV1", 1, body)]
@@ -76,36 +63,51 @@ class _Compiler:
                 self.pipes.append(f"{core}.{p}")
                 self.pipe_core.append(i)
         self.flag_set = self._duration(c.DurationColumn("flag_set"))
+        self.flag_wait = self._duration(c.DurationColumn("flag_wait"))
         self.cross = self._duration(c.DurationColumn("cross"))
+        self.tile_pops = {
+            (core, x.fifo) for core, body in w.programs for x in calls(body) if isinstance(x, Tpop) and x.tile
+        }
+        # GlobalData slots of the V2C ring of a pipe for both ways
+        self.global_data = {
+            x.fifo
+            for core, body in w.programs
+            for x in calls(body)
+            if (core == "AIV" and isinstance(x, Talloc)) or (core == "AIC" and isinstance(x, Tpop) and not x.tile)
+        }
         for i, core in enumerate(self.cores):
             self._buffers(i, core)
-        for fifo in w.fifos:
-            self._fifo(fifo)
+        self.calls = PipeCalls(self)
         starts, steady = [], []
-        for i, (core, sub, body) in enumerate(programs):
+        for core, sub, body in programs:
             starts.append(len(self.ops))
             self.steady_column = -1
             self._labels(core, sub, body)
-            self._body(i, core, sub, body, top=True)
-            self._drains(core)
-            self._op(c.HALT)
+            self._body(core, sub, body, top=True)
+            self.calls.drains(core)
+            self.op(c.HALT)
             steady.append(self.steady_column)
         wait_names = tuple(dict.fromkeys([ch.wait_name for ch in self.channels] + [f"{p}.queue" for p in self.pipes]))
         channel_table = np.array(
             [
-                [ch.writer, ch.reader, ch.initial, int(ch.counter), wait_names.index(ch.wait_name)]
+                [ch.writer, ch.reader, ch.initial, int(ch.counter), wait_names.index(ch.wait_name), ch.released]
                 for ch in self.channels
             ],
             dtype=np.int64,
-        ).reshape(-1, 5)
-        endpoint_table = np.array(
-            [[e.track, e.core, int(e.producer), e.slot_num, e.period, e.first] for e in self.endpoints],
-            dtype=np.int64,
         ).reshape(-1, 6)
+        endpoint_table = np.array(
+            [[e.track, e.core, int(e.producer), e.slot_num, e.period, e.first, e.shared] for e in self.endpoints],
+            dtype=np.int64,
+        ).reshape(-1, 7)
+        pair_table = np.full((len(self.endpoints), len(self.endpoints)), -1, dtype=np.int64)
+        for (producer, consumer), channel in self.calls.pairs.items():
+            pair_table[producer, consumer] = channel
+        ops = np.array(self.ops, dtype=np.int64)
+        begins = np.flatnonzero((ops[:, 0] == c.BEGIN) | (ops[:, 0] == c.SIGNAL))
         return c.Code(
             workload=w,
             rule_set=self.rules,
-            ops=np.array(self.ops, dtype=np.int64),
+            ops=ops,
             starts=np.array(starts, dtype=np.int64),
             cores=tuple(self.cores),
             pipes=tuple(self.pipes),
@@ -121,17 +123,26 @@ class _Compiler:
             wait_names=wait_names,
             channel_table=channel_table,
             endpoint_table=endpoint_table,
+            pair_table=pair_table,
+            most_parts=int(max((ops[begins, 2] - begins - 1).max(initial=1), 1)),
         )
 
     # tables
 
-    def _op(self, op: int, a: int = -1, b: int = -1, c_: int = -1, d: int = -1, name: str = "") -> int:
+    def op(self, op: int, a: int = -1, b: int = -1, c_: int = -1, d: int = -1, name: str = "") -> int:
+        """Append an operation; returns its place."""
         self.ops.append((op, a, b, c_, d))
         self.names.append(name)
         return len(self.ops) - 1
 
-    def _struct(self, label: str, e: Expr) -> int:
-        self.structure.append((label, e))
+    def close(self, at: int) -> None:
+        """The operation at `at` skips to, or has its parts up to, here."""
+        op, a, _, c_, d = self.ops[at]
+        self.ops[at] = (op, a, len(self.ops), c_, d)
+
+    def struct(self, label: str, e: Expr, sub: int = 0) -> int:
+        """A structure column."""
+        self.structure.append((label, e, sub))
         return len(self.structure) - 1
 
     def _duration(self, column: c.DurationColumn) -> int:
@@ -140,9 +151,10 @@ class _Compiler:
             self.durations.append(column)
         return self.columns[column]
 
-    def _channel(self, key: tuple[str, str, str], channel: c.Channel) -> None:
-        self.chan[key] = len(self.channels)
+    def channel(self, channel: c.Channel) -> int:
+        """A channel; returns its number."""
         self.channels.append(channel)
+        return len(self.channels) - 1
 
     def _latency(self, path: str) -> int:
         return self._duration(c.DurationColumn("latency", path=path))
@@ -151,49 +163,17 @@ class _Compiler:
         for b in self.workload.buffers:
             if b.core != core[:3]:
                 continue
-            copies = self._struct(f"{core}.{b.name} copies", b.copies)
+            copies = self.struct(f"{core}.{b.name} copies", b.copies)
             name = f"{core}.{b.name}"
-            self._channel((core, "free", b.name), c.Channel(f"{name} free", name, i, i, copies))
-            self._channel((core, "ready", b.name), c.Channel(f"{name} ready", name, i, i, -1))
+            self.chan[core, "free", b.name] = self.channel(c.Channel(f"{name} free", name, i, i, copies))
+            self.chan[core, "ready", b.name] = self.channel(c.Channel(f"{name} ready", name, i, i, -1))
         for r in self.workload.rings:
             if r.core == core[:3]:
-                slots = self._struct(f"{core}.{r.name} slots", r.slots)
+                slots = self.struct(f"{core}.{r.name} slots", r.slots)
                 self.tracks.append(f"{core}.{r.name}")
                 for producer in (True, False):
-                    self.ends[core, r.name, producer] = len(self.endpoints)
+                    self.rings[core, r.name, producer] = len(self.endpoints)
                     self.endpoints.append(c.Endpoint(len(self.tracks) - 1, i, producer, slots, slots, slots))
-
-    def _fifo(self, fifo: Fifo) -> None:
-        """Flags of a TPipe: one signal from AIC reaches both sub-cores; AIC is released when both signalled."""
-        if "AIC" not in self.cores or "AIV0" not in self.cores:
-            raise LoweringError(f"FIFO {fifo.name}: needs programs for AIC and AIV")
-        period = period_expr(fifo, self.rules)
-        s = self._struct(f"{fifo.name} SlotNum", fifo.slot_num)
-        p = self._struct(f"{fifo.name} SyncPeriod", period)
-        first = self._struct(
-            f"{fifo.name} first wait", fifo.slot_num if self.rules.wait_from == "slot_num" else expr(1)
-        )
-        credits = -1
-        if self.rules.ctor_credits == "period":
-            credits = self._struct(f"{fifo.name} constructor credits", period)
-        self.tracks.append(fifo.name)
-        track = len(self.tracks) - 1
-        cube, subs = self.cores.index("AIC"), [self.cores.index("AIV0"), self.cores.index("AIV1")]
-        for i in subs:
-            core = self.cores[i]
-            a, b = (cube, i) if fifo.direction == "C2V" else (i, cube)
-            self._channel(
-                (core, "fifo.ready", fifo.name),
-                c.Channel(f"{fifo.name} ready {core}", f"{fifo.name}.ready", a, b, -1, True),
-            )
-            self._channel(
-                (core, "fifo.free", fifo.name),
-                c.Channel(f"{fifo.name} free {core}", f"{fifo.name}.free", b, a, credits, True),
-            )
-        for i in (cube, *subs):
-            producer = (i == cube) == (fifo.direction == "C2V")
-            self.ends[self.cores[i], fifo.name, producer] = len(self.endpoints)
-            self.endpoints.append(c.Endpoint(track, i, producer, s, p, first))
 
     # programs
 
@@ -209,91 +189,64 @@ class _Compiler:
         return self._duration(
             c.DurationColumn(
                 "cost",
-                pipe=self._pipe(core, node.pipe),
+                pipe=self.pipe(core, node.pipe),
                 sub=sub,
                 costs=node.costs,
             )
         )
 
-    def _pipe(self, core: str, pipe: str) -> int:
+    def pipe(self, core: str, pipe: str) -> int:
         try:
             return self.pipes.index(f"{core}.{pipe}")
         except ValueError:
             raise LoweringError(f"{core} has no pipe {pipe!r}: its pipes are {', '.join(PIPES[core[:3]])}") from None
 
-    def _body(self, i: int, core: str, sub: int, body: tuple[Node, ...], top: bool = False) -> None:
+    def _body(self, core: str, sub: int, body: tuple[Node, ...], top: bool = False) -> None:
         for node in body:
             match node:
                 case Loop():
-                    trips = self._struct(f"{core} trips {len(self.structure)}", node.trips)
+                    trips = self.struct(f"{core} trips {len(self.structure)}", node.trips, sub)
                     if node.steady:
                         if not top or self.steady_column >= 0:
                             raise LoweringError(f"{core}: a steady loop stands at top level, at most one a core")
                         self.steady_column = trips
-                    at = self._op(c.LOOP, trips, -1, int(node.steady))
-                    self._body(i, core, sub, node.body)
-                    self._op(c.NEXT, at)
-                    self.ops[at] = (c.LOOP, trips, len(self.ops), int(node.steady), -1)
+                    at = self.op(c.LOOP, trips, -1, int(node.steady))
+                    self._body(core, sub, node.body)
+                    self.op(c.NEXT, at)
+                    self.close(at)
                 case Instr():
-                    self._instr(core, sub, node)
-                case Talloc(fifo):
-                    end = self._end(core, fifo, True)
-                    at = self._op(c.IFWAIT, end)
-                    self._op(c.SWAIT, *self._flags(core, "fifo.free", fifo), name=f"TALLOC {fifo}")
-                    self.ops[at] = (c.IFWAIT, end, len(self.ops), -1, -1)
-                    self._op(c.ADVANCE, end)
-                case Tpush(fifo):
-                    self._end(core, fifo, True)
-                    self._signal(core, "fifo.ready", fifo, True, f"TPUSH {fifo}")
-                case Tpop(fifo):
-                    end = self._end(core, fifo, False)
-                    self._op(c.SWAIT, *self._flags(core, "fifo.ready", fifo), name=f"TPOP {fifo}")
-                    self._op(c.ADVANCE, end)
-                case Tfree(fifo):
-                    end = self._end(core, fifo, False)
-                    at = self._op(c.IFNOTIFY, end)
-                    self._signal(core, "fifo.free", fifo, False, f"TFREE {fifo}")
-                    self.ops[at] = (c.IFNOTIFY, end, len(self.ops), -1, -1)
+                    self.instruction(core, sub, node)
+                case _:
+                    self.calls.call(core, sub, node)
 
-    def _end(self, core: str, fifo: str, producer: bool) -> int:
-        try:
-            return self.ends[core, fifo, producer]
-        except KeyError:
-            known = ", ".join(f.name for f in self.workload.fifos)
-            side = "producer" if producer else "consumer"
-            raise LoweringError(
-                f"{core} is no {side} of a FIFO {fifo!r}: FIFOs of this workload are {known or 'none'}"
-            ) from None
-
-    def _flags(self, core: str, kind: str, fifo: str) -> tuple[int, int]:
-        """The channels of a flag as this core sees it: AIC has one a sub-core, AIV its own."""
-        if core == "AIC":
-            return self.chan["AIV0", kind, fifo], self.chan["AIV1", kind, fifo]
-        return self.chan[core, kind, fifo], -1
-
-    def _signal(self, core: str, kind: str, fifo: str, producer: bool, name: str) -> None:
-        direction = next(f.direction for f in self.workload.fifos if f.name == fifo)
-        pipe = (self.rules.record_pipe if producer else self.rules.free_pipe)[direction]
-        self._op(c.SIGNAL, self._pipe(core, pipe))
-        self._op(c.EXEC, self.flag_set, 1, -1, name=name)
-        for ch in self._flags(core, kind, fifo):
-            if ch >= 0:
-                self._op(c.PUSH, ch, self.cross)
-
-    def _instr(self, core: str, sub: int, node: Instr) -> None:
-        self._op(c.BEGIN, self._pipe(core, node.pipe))
+    def instruction(self, core: str, sub: int, node: Instr, pops: str = "") -> None:
+        """An instruction with all its parts. `pops`: the FIFO whose tile it loads from a ring in GM."""
+        begin = self.op(c.BEGIN, self.pipe(core, node.pipe), name=node.name)
         for b in node.acquires:
-            self._op(c.POP, self._buffer(core, "free", b))
+            self.op(c.POP, self._buffer(core, "free", b))
         for b in node.takes:
-            self._op(c.POP, self._buffer(core, "ready", b))
+            self.op(c.POP, self._buffer(core, "ready", b))
         for e in node.waits:
-            self._op(c.POP, self._event(core, e))
+            if (core, e) not in self.calls.always:
+                self.op(c.POP, self._event(core, e))
+        if pops:
+            self._touch(c.READ, self.calls.ends[core, pops, False])
+            for producer in (True, False):
+                self.op(c.ADVANCE, self.calls.local[core, pops, producer])
+            self._touch(c.WRITE, self.calls.local[core, pops, True])
         for op, tracks, producer in ((c.WRITE, node.writes, True), (c.READ, node.reads, False)):
             for track in tracks:
-                end = self._end(core, track, producer)
-                if any(r.name == track for r in self.workload.rings):
-                    self._op(c.ADVANCE, end)
-                self._op(op, self.endpoints[end].track, end)
+                if track in self.calls.impossible:
+                    continue
+                ring = self.rings.get((core, track, producer))
+                if ring is not None:
+                    self.op(c.ADVANCE, ring)
+                end = self.calls.slot(core, track, producer) if ring is None else ring
+                if end is None:
+                    known = ", ".join([f.name for f in self.workload.fifos] + [r.name for r in self.workload.rings])
+                    side = "fills" if producer else "empties"
+                    raise LoweringError(f"{core} {side} no FIFO or ring {track!r}: there is {known or 'none'}")
+                self._touch(op, end)
         duration = -1
         if node.costs:
             duration = self.labels[core, node.label] if node.label else self._cost_column(core, sub, node)
@@ -302,17 +255,21 @@ class _Compiler:
             args = dict(cost.args)
             if cost.model == "dma":
                 latency = self._latency(str(args["path"]))
-            elif cost.model == "drain":
-                latency = self._latency("fixpipe")
-        self._op(c.EXEC, duration, node.issues, latency, name=node.name)
+            elif cost.model in ("drain", "drain_ub"):
+                latency = self._latency("fixpipe" if cost.model == "drain" else "fixpipe_ub")
+        self.op(c.EXEC, duration, node.issues, latency, name=node.name)
         for t in node.publishes:
             early = self._overlap(core, t.unit_flag) if t.unit_flag else latency
-            self._op(c.PUSH, self._buffer(core, "ready", t.buffer), early)
+            self.op(c.PUSH, self._buffer(core, "ready", t.buffer), early)
         for t in node.releases:
             early = self._overlap(core, t.unit_flag) if t.unit_flag else -1
-            self._op(c.PUSH, self._buffer(core, "free", t.buffer), early)
+            self.op(c.PUSH, self._buffer(core, "free", t.buffer), early)
         if node.event:
-            self._op(c.PUSH, self._event(core, node.event), latency)
+            self.op(c.PUSH, self._event(core, node.event), latency)
+        self.close(begin)
+
+    def _touch(self, op: int, end: int) -> None:
+        self.op(op, self.endpoints[end].track, end)
 
     def _overlap(self, core: str, labels: tuple[str, str]) -> int:
         try:
@@ -332,19 +289,5 @@ class _Compiler:
         key = (core, "event", name)
         if key not in self.chan:
             i = self.cores.index(core)
-            self._channel(key, c.Channel(f"{core}.{name} event", f"{core}.{name}", i, i, -1))
+            self.chan[key] = self.channel(c.Channel(f"{core}.{name} event", f"{core}.{name}", i, i, -1))
         return self.chan[key]
-
-    def _drains(self, core: str) -> None:
-        """The destructor of every pipe that this core produces for."""
-        mode = 0 if self.rules.drain == "computed" else 1
-        for fifo in self.workload.fifos:
-            end = self.ends.get((core, fifo.name, True))
-            if end is not None:
-                self._op(
-                    c.DRAIN,
-                    end,
-                    *self._flags(core, "fifo.free", fifo.name),
-                    mode,
-                    name=f"drain {fifo.name}",
-                )

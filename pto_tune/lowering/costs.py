@@ -1,7 +1,8 @@
 """Durations of costs over columns: the one place where programs meet latency models.
 
 Models and their arguments: `dma` (path, bytes, burst_bytes, hbm_bytes), `matmul` (m, k, n, elem_bytes), `drain`
-(rows, cols, out_bytes, hbm_bytes), `vector` (family, rows, cols, elem_bytes), `cycles` (cycles).
+(rows, cols, out_bytes, hbm_bytes), `drain_ub` (rows, cols, out_bytes; family `a5` only), `vector` (family, rows,
+cols, elem_bytes), `cycles` (cycles).
 """
 
 from __future__ import annotations
@@ -22,12 +23,13 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "dma": ("path", "bytes", "burst_bytes", "hbm_bytes"),
     "matmul": ("m", "k", "n", "elem_bytes"),
     "drain": ("rows", "cols", "out_bytes", "hbm_bytes"),
+    "drain_ub": ("rows", "cols", "out_bytes"),
     "vector": ("family", "rows", "cols", "elem_bytes"),
     "cycles": ("cycles",),
 }
 
 L2_PATHS = ("gm_to_l1", "gm_to_ub", "ub_to_gm")
-"""DMA paths through L2."""
+"""DMA paths through L2; the others, and drains into UB, stay within a cube core and its vector sub-cores."""
 
 L2_READS = ("gm_to_l1", "gm_to_ub")
 
@@ -46,6 +48,8 @@ def cost_cycles(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> NDArr
             r = cube.matmul_cycles(platform, a["m"], a["k"], a["n"], a["elem_bytes"])
         case "drain":
             r = fixpipe.drain_cycles(platform, a["rows"], a["cols"], a["out_bytes"], target="gm")
+        case "drain_ub":
+            r = fixpipe.drain_cycles(platform, a["rows"], a["cols"], a["out_bytes"], target="ub")
         case "vector":
             r = vector.op_cycles(platform, a["family"], a["rows"], a["cols"], a["elem_bytes"])
         case _:

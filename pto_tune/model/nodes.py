@@ -2,7 +2,8 @@
 
 All of it is data. A program is a tuple of nodes: `Loop`, `Instr` (anything that runs on a pipe) and the four
 pipe calls `Talloc`, `Tpush`, `Tpop`, `Tfree`. `pto_tune.model.vocabulary` has short constructors under the
-ISA's names; `pto_tune.model.serial` writes and reads JSON.
+ISA's names; `pto_tune.model.serial` writes and reads JSON. A program of AIV runs on both sub-cores; loops, tiles and
+costs may tell them apart by the name `sub` (0 or 1).
 
 Pipes of a core: AIC has MTE2 (GM to L1), MTE1 (L1 to L0A/L0B), M (cube), FIX (L0C out); AIV has MTE2 (GM to UB),
 V (vector), MTE3 (UB out). The scalar process issues in program order.
@@ -19,10 +20,15 @@ AIV_PIPES = ("MTE2", "V", "MTE3")
 PIPES = {"AIC": AIC_PIPES, "AIV": AIV_PIPES}
 MEMORIES = {"AIC": ("L1", "L0A", "L0B", "L0C"), "AIV": ("UB",)}
 
-SPLITS = ("NO_SPLIT", "UP_DOWN", "LEFT_RIGHT")
+SPLITS = ("NO_SPLIT", "UP_DOWN", "LEFT_RIGHT", "UP_DOWN_ODD", "LEFT_RIGHT_ODD")
 """TileSplitAxis by its integer value."""
-DIRECTIONS = ("C2V", "V2C")
-"""Directions of a TPipe: cube to vector, vector to cube."""
+NO_SPLIT, UP_DOWN, LEFT_RIGHT, UP_DOWN_ODD, LEFT_RIGHT_ODD = range(5)
+DIRECTIONS = ("C2V", "V2C", "BOTH", "V2C_CTRL", "C2V_GM", "V2C_GM", "BOTH_GM")
+"""Directions of a pipe; the *_GM forms exist on Ascend 950 alone."""
+FLOWS_OF = {d: tuple(h for h in ("C2V", "V2C") if h in d or "BOTH" in d) for d in DIRECTIONS}
+"""Ways that tiles go in a pipe of each direction: cube to vector, vector to cube, or both."""
+PIPE_KINDS = ("TPipe", "TMPipe")
+TILE_KINDS = ("Acc", "Vec", "Mat", "Ctrl")
 
 
 @dataclass(frozen=True)
@@ -76,10 +82,25 @@ class Ring:
     bytes: Expr
 
 
+def _one() -> Expr:
+    return expr(1)
+
+
+def _zero() -> Expr:
+    return expr(0)
+
+
 @dataclass(frozen=True)
 class Fifo:
-    """One TPipe. `sync_period` 0 means: as the rule set derives it from SlotNum. `unit_flag` is EN_UNIT_FLAG, which
-    only turns on the fixpipe unit flag of accumulator stores. `used` is 0 where a configuration does without the pipe.
+    """One TPipe or TMPipe. `sync_period` 0 means: as the rule set derives it from SlotNum; a TPipe with any other
+    value stands for one whose kernel gates the switches itself.
+
+    `gm_form`: on 950 the DIR_*_GM form of the direction (A2/A3 rings are in GM anyway). `used` is 0 where a
+    configuration does without the pipe. `is_no_split` is IsNoSplit (None: where `split` is NO_SPLIT). `gm_bytes` is
+    what the kernel gives for rings in GM (0: what they need). `allocate`, `record`, `wait` and `free` are the four
+    switches of producer and consumer. `gated`: the kernel gates the switches of a TMPipe by depth and period.
+    `unit_flag` is EN_UNIT_FLAG, which only turns on the fixpipe unit flag of accumulator stores. `tile_bytes` is the
+    logical FIFO entry of the GlobalData flow; tiles of the TileData flow have their own shapes.
     """
 
     name: str
@@ -94,7 +115,29 @@ class Fifo:
     slot_num_name: str = ""
     sync_period_name: str = ""
     unit_flag: bool = False
-    used: Expr = field(default_factory=lambda: expr(1))
+    used: Expr = field(default_factory=_one)
+    kind: str = "TPipe"
+    gm_form: bool = False
+    is_no_split: Expr | None = None
+    gm_bytes: Expr = field(default_factory=_zero)
+    allocate: Expr = field(default_factory=_one)
+    record: Expr = field(default_factory=_one)
+    wait: Expr = field(default_factory=_one)
+    free: Expr = field(default_factory=_one)
+    gated: Expr = field(default_factory=_zero)
+
+    @property
+    def flows(self) -> tuple[str, ...]:
+        """C2V, V2C or both."""
+        return FLOWS_OF[self.direction]
+
+    def flow_of(self, core: str, producer: bool) -> str:
+        """The way in which a core's calls move tiles: C2V or V2C."""
+        return "C2V" if (core[:3] == "AIC") == producer else "V2C"
+
+    def track(self, flow: str) -> str:
+        """Name of the ring that carries this flow."""
+        return f"{self.name}.{flow}" if len(self.flows) == 2 else self.name
 
 
 @dataclass(frozen=True)
@@ -139,31 +182,88 @@ class Instr:
 
 
 @dataclass(frozen=True)
+class TConfig:
+    """The fixpipe configuration of TPUSH(Pipe, Acc, TConfig), under the ISA's names; `model.fixpipe` lists them.
+
+    ClipReluMode and IsChannelSplit are accepted and never read by the library.
+    """
+
+    layout: str = "NZ2ND"
+    quant: str = "NoQuant"
+    relu: str = "NoRelu"
+    phase: str = "Unspecified"
+    sub_block_id: int = 0
+    atomic: str = "AtomicNone"
+    clip_relu: str = ""
+    channel_split: bool = False
+
+
+@dataclass(frozen=True)
+class Tile:
+    """The tile of a TileData call: type, valid shape on this core (may use `sub`), element size, and what the transfer
+    waits for and hands on, as in `Instr`. `costs` stand in place of the model's price."""
+
+    kind: str
+    rows: Expr
+    cols: Expr
+    elem_bytes: Expr
+    acquires: tuple[str, ...] = ()
+    takes: tuple[str, ...] = ()
+    publishes: tuple[Token, ...] = ()
+    releases: tuple[Token, ...] = ()
+    costs: tuple[Cost, ...] = ()
+
+
+@dataclass(frozen=True)
 class Talloc:
-    """Wait for space by the rule set, bind the slot, advance the producer's tile index."""
+    """GlobalData: wait for space by the rule set, bind the slot, advance the producer's tile index.
+
+    In every call `split` is its template argument (None: the pipe's), `waits` are events that it waits for first and
+    `event` is the one that it returns.
+    """
 
     fifo: str
+    split: Expr | None = None
+    waits: tuple[str, ...] = ()
+    event: str = ""
 
 
 @dataclass(frozen=True)
 class Tpush:
-    """Record data-ready on the producer's pipe."""
+    """GlobalData (no `tile`): record data-ready, nothing else. TileData: wait for space, store the tile, advance,
+    record. `config` is the TConfig overload, `simplified` TPUSH(tile, pipe)."""
 
     fifo: str
+    tile: Tile | None = None
+    config: TConfig | None = None
+    simplified: bool = False
+    split: Expr | None = None
+    waits: tuple[str, ...] = ()
+    event: str = ""
 
 
 @dataclass(frozen=True)
 class Tpop:
-    """Wait for data-ready, bind the slot, advance the consumer's tile index."""
+    """GlobalData: wait for data, bind the slot, advance the consumer's tile index. TileData: wait, load (a ring in GM)
+    or bind (a ring in local memory), advance, and free as the rule set says."""
 
     fifo: str
+    tile: Tile | None = None
+    split: Expr | None = None
+    waits: tuple[str, ...] = ()
+    event: str = ""
 
 
 @dataclass(frozen=True)
 class Tfree:
-    """Notify free space by the rule set, looking at the last popped index."""
+    """GlobalData: notify free space by the rule set, looking at the last popped index. TileData (`tile`): whatever the
+    platform makes of TFREE(pipe)."""
 
     fifo: str
+    tile: bool = False
+    split: Expr | None = None
+    waits: tuple[str, ...] = ()
+    event: str = ""
 
 
 @dataclass(frozen=True)
@@ -179,6 +279,7 @@ class Loop:
     steady: bool = False
 
 
+Call = Talloc | Tpush | Tpop | Tfree
 Node = Instr | Talloc | Tpush | Tpop | Tfree | Loop
 
 

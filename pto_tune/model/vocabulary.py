@@ -4,8 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from pto_tune.model.expr import Expr, ExprLike, expr
-from pto_tune.model.nodes import Cost, Instr, Loop, Node, Talloc, Tfree, Token, Tpop, Tpush
+from pto_tune.model.expr import Expr, ExprLike, expr, name, where
+from pto_tune.model.nodes import (
+    LEFT_RIGHT,
+    LEFT_RIGHT_ODD,
+    UP_DOWN,
+    UP_DOWN_ODD,
+    Cost,
+    Instr,
+    Loop,
+    Node,
+    Talloc,
+    TConfig,
+    Tfree,
+    Tile,
+    Token,
+    Tpop,
+    Tpush,
+)
 
 Names = Iterable[str]
 
@@ -26,6 +42,11 @@ def matmul(m: ExprLike, k: ExprLike, n: ExprLike, elem_bytes: ExprLike = 2) -> C
 def drain(rows: ExprLike, cols: ExprLike, out_bytes: ExprLike, hbm_bytes: ExprLike = 0) -> Cost:
     """L0C to GM through fixpipe; `out_bytes` an element of the output."""
     return _cost("drain", rows=rows, cols=cols, out_bytes=out_bytes, hbm_bytes=hbm_bytes)
+
+
+def drain_ub(rows: ExprLike, cols: ExprLike, out_bytes: ExprLike) -> Cost:
+    """L0C to UB through fixpipe (950)."""
+    return _cost("drain_ub", rows=rows, cols=cols, out_bytes=out_bytes)
 
 
 def vector(family: str, rows: ExprLike, cols: ExprLike, elem_bytes: ExprLike = 4) -> Cost:
@@ -99,17 +120,61 @@ def when(condition: Expr, *body: Node) -> Loop:
     return Loop(condition, body)
 
 
-def talloc(fifo: str) -> Talloc:
-    return Talloc(fifo)
+def tile(
+    kind: str,
+    rows: ExprLike,
+    cols: ExprLike,
+    elem_bytes: ExprLike = 4,
+    *costs: Cost,
+    acquires: Names = (),
+    takes: Names = (),
+    publishes: Iterable[str | Token] = (),
+    releases: Iterable[str | Token] = (),
+) -> Tile:
+    """The tile of a TileData call: Acc, Vec, Mat or Ctrl, with its valid shape on the core that calls."""
+    return Tile(
+        kind, expr(rows), expr(cols), expr(elem_bytes), tuple(acquires), tuple(takes), _tokens(publishes),
+        _tokens(releases), costs,
+    )  # fmt: skip
 
 
-def tpush(fifo: str) -> Tpush:
-    return Tpush(fifo)
+def half_rows(rows: Expr, split: Expr) -> Expr:
+    """Rows of a sub-core's part of a tile: all of them, half, or by UP_DOWN_ODD the odd one to AIV0."""
+    sub = name("sub")
+    return where(split.eq(UP_DOWN), rows // 2, where(split.eq(UP_DOWN_ODD), (rows + 1 - sub) // 2, rows))
 
 
-def tpop(fifo: str) -> Tpop:
-    return Tpop(fifo)
+def half_cols(cols: Expr, split: Expr) -> Expr:
+    """Columns of a sub-core's part of a tile: all of them, half, or by LEFT_RIGHT_ODD the odd one to AIV0."""
+    sub = name("sub")
+    return where(split.eq(LEFT_RIGHT), cols // 2, where(split.eq(LEFT_RIGHT_ODD), (cols + 1 - sub) // 2, cols))
 
 
-def tfree(fifo: str) -> Tfree:
-    return Tfree(fifo)
+def talloc(fifo: str, *, split: Expr | None = None, waits: Names = (), event: str = "") -> Talloc:
+    return Talloc(fifo, split, tuple(waits), event)
+
+
+def tpush(
+    fifo: str,
+    tile: Tile | None = None,
+    *,
+    config: TConfig | None = None,
+    simplified: bool = False,
+    split: Expr | None = None,
+    waits: Names = (),
+    event: str = "",
+) -> Tpush:
+    """GlobalData without a tile, TileData with one."""
+    return Tpush(fifo, tile, config, simplified, split, tuple(waits), event)
+
+
+def tpop(
+    fifo: str, tile: Tile | None = None, *, split: Expr | None = None, waits: Names = (), event: str = ""
+) -> Tpop:
+    """GlobalData without a tile, TileData with one."""
+    return Tpop(fifo, tile, split, tuple(waits), event)
+
+
+def tfree(fifo: str, *, tile: bool = False, split: Expr | None = None, waits: Names = (), event: str = "") -> Tfree:
+    """GlobalData, or with `tile` TFREE(pipe) of the TileData flow."""
+    return Tfree(fifo, tile, split, tuple(waits), event)

@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
+from typing import Any
 
 
 class RuleSetError(ValueError):
@@ -37,8 +38,40 @@ class Revisions:
 
 
 @dataclass(frozen=True)
+class FlagUse:
+    """A flag that a call sets or waits for: `pipe` (S: the scalar process, so that the whole core waits) and its
+    offset from FlagID."""
+
+    pipe: str
+    flag: int
+
+
+@dataclass(frozen=True)
+class Way:
+    """One way of a direction, C2V or V2C: where its ring lies and which flags it uses."""
+
+    ring: str
+    record: FlagUse
+    ready_wait: FlagUse
+    free: FlagUse
+    free_wait: FlagUse
+
+
+@dataclass(frozen=True)
+class Direction:
+    """A direction of a pipe; `ways` has none where it is refused."""
+
+    name: str
+    flag_ids: int
+    refused: str
+    global_data: bool
+    one_ring: bool
+    ways: Mapping[str, Way]
+
+
+@dataclass(frozen=True)
 class RuleSet:
-    """The behaviour of TPipe under some revisions of the headers. `a2a3.toml` explains the fields."""
+    """The behaviour of pipes under some revisions of the headers. `a2a3.toml` explains the fields."""
 
     name: str
     family: str
@@ -47,10 +80,14 @@ class RuleSet:
     wait_from: str
     ctor_credits: str
     drain: str
+    local_no_split: bool
     counter_max: int
     flag_ids: int
-    record_pipe: Mapping[str, str]
-    free_pipe: Mapping[str, str]
+    reach: str
+    tile_tfree: bool
+    local_stride: str
+    split_of_config: str
+    directions: Mapping[str, Direction]
     revisions: tuple[Revisions, ...]
     pto_isa: str | None = None
 
@@ -60,6 +97,29 @@ class RuleSet:
             return slot_num if slot_num <= 2 else slot_num // 2
         return slot_num if self.period == "slot_num" else 1
 
+    def direction_of(self, direction: str, gm_form: bool = False) -> Direction | None:
+        """What the library makes of a direction (`gm_form`: in GM where there is a form for that); None where the
+        platform does not have it."""
+        return self.directions.get(f"{direction}_GM" if gm_form else direction) or (
+            self.directions.get(direction) if gm_form else None
+        )
+
+
+def _direction(name: str, data: Mapping[str, Any]) -> Direction:
+    ways = {
+        way: Way(data[way]["ring"], *(FlagUse(*data[way][use]) for use in ("record", "ready_wait", "free", "free_wait")))
+        for way in ("C2V", "V2C")
+        if way in data
+    }
+    return Direction(
+        name=name,
+        flag_ids=data["flag_ids"],
+        refused=data.get("refused", ""),
+        global_data=data.get("global_data", False),
+        one_ring=data.get("one_ring", False),
+        ways=ways,
+    )
+
 
 @cache
 def _families() -> dict[str, tuple[str, dict[str, RuleSet]]]:
@@ -68,6 +128,7 @@ def _families() -> dict[str, tuple[str, dict[str, RuleSet]]]:
         if not entry.name.endswith(".toml"):
             continue
         data = tomllib.loads(entry.read_text(encoding="utf-8"))
+        directions = {name: _direction(name, d) for name, d in data["directions"].items()}
         sets = {
             name: RuleSet(
                 name=name,
@@ -77,10 +138,14 @@ def _families() -> dict[str, tuple[str, dict[str, RuleSet]]]:
                 wait_from=r["wait_from"],
                 ctor_credits=r["ctor_credits"],
                 drain=r["drain"],
+                local_no_split=r.get("local_no_split", False),
                 counter_max=data["counter_max"],
                 flag_ids=data["flag_ids"],
-                record_pipe={d: p["record"] for d, p in data["pipes"].items()},
-                free_pipe={d: p["free"] for d, p in data["pipes"].items()},
+                reach=data["reach"],
+                tile_tfree=data["tile_tfree"],
+                local_stride=data["local_stride"],
+                split_of_config=data["split_of_config"],
+                directions=directions,
                 revisions=tuple(
                     Revisions(v.get("from"), v.get("from_date"), v.get("until"), v.get("until_date"))
                     for v in r["revisions"]

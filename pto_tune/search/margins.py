@@ -39,7 +39,7 @@ def violation(evaluation: Evaluation) -> NDArray[np.float64]:
 
 
 def _limit_bytes(problem: Problem, memory: str) -> float:
-    limit = problem.platform[f"memory.{memory.lower()}"]
+    limit = problem.platform["memory.ub_usable" if memory == "UB" else f"memory.{memory.lower()}"]
     if memory == "UB" and problem.workload.uses_ub_scratch:
         limit -= problem.platform["memory.ub_scratch_top"]
     return limit

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pto_tune.model.nodes import Workload
 
-_MODULES = ("flash_attention", "gemm", "stream")
+_MODULES = (
+    "flash_attention",
+    "paged_attention",
+    "gemm",
+    "matmul_epilogue",
+    "dequant_matmul",
+    "bidirectional",
+    "stream",
+)
 
 
 def workload_names() -> list[str]:

@@ -230,6 +230,7 @@ def _fifo(fifo: str, direction: str, nbytes: Expr, depth: Expr, depth_name: str,
         slot_num_name=depth_name,
         sync_period_name="sync_period",
         unit_flag=direction == "C2V",
+        gm_form=True,
     )
 
 

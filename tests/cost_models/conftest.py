@@ -38,6 +38,11 @@ def b3() -> Platform:
     return load_platform("ascend910b3")
 
 
+@pytest.fixture(scope="session")
+def pr() -> Platform:
+    return load_platform("ascend950pr")
+
+
 @pytest.fixture
 def write(tmp_path: Path) -> Write:
     """Write a platform file: `write(numbers)` below a sound head, `write(text, head="")` as it stands."""

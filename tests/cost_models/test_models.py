@@ -15,48 +15,78 @@ from cost_models.keys import VECTOR_FAMILIES
 from cost_models.rounding import to_cycles
 
 B2 = load_platform("ascend910b2")
+PR = load_platform("ascend950pr")
 
 sizes = st.integers(1, 1 << 20)
 shapes = st.integers(1, 4095)
-paths = st.sampled_from(dma.PATHS)
+#: every path, with a platform that has it
+paths = st.sampled_from([(platform, path) for platform in (B2, PR) for path in dma.paths(platform)])
+targets = st.sampled_from([(platform, target) for platform in (B2, PR) for target in fixpipe.targets(platform)])
 elem_bytes = st.sampled_from([1, 2, 4])
 factors = st.floats(1.0, 8.0)
 
 
+Place = tuple[Platform, str]
+
+
 @given(paths, sizes, st.integers(0, 1 << 16), st.integers(1, 4096), st.booleans())
-def test_more_bytes_are_never_cheaper(path: str, size: int, more: int, burst: int, aligned: bool) -> None:
-    small, large = dma.transfer_cycles(B2, path, [size, size + more], burst, aligned)
+def test_more_bytes_are_never_cheaper(place: Place, size: int, more: int, burst: int, aligned: bool) -> None:
+    small, large = dma.transfer_cycles(*place, [size, size + more], burst, aligned)
     assert small <= large
 
 
 @given(paths, sizes, st.integers(1, 4096), st.integers(0, 4096))
-def test_longer_bursts_are_never_dearer(path: str, size: int, burst: int, more: int) -> None:
-    short, long = dma.transfer_cycles(B2, path, size, [burst, burst + more])
+def test_longer_bursts_are_never_dearer(place: Place, size: int, burst: int, more: int) -> None:
+    short, long = dma.transfer_cycles(*place, size, [burst, burst + more])
     assert long <= short
 
 
 @given(paths, sizes, st.integers(1, 4096))
-def test_misalignment_is_never_cheaper(path: str, size: int, burst: int) -> None:
-    aligned, misaligned = dma.transfer_cycles(B2, path, size, burst, [True, False])
+def test_misalignment_is_never_cheaper(place: Place, size: int, burst: int) -> None:
+    aligned, misaligned = dma.transfer_cycles(*place, size, burst, [True, False])
     assert aligned <= misaligned
 
 
 @given(paths, sizes, st.integers(1, 4096), factors)
-def test_a_lower_rate_is_never_faster(path: str, size: int, burst: int, factor: float) -> None:
+def test_a_lower_rate_is_never_faster(place: Place, size: int, burst: int, factor: float) -> None:
+    platform, path = place
     key = f"dma.{path}.rate"
-    slow = B2.with_values({key: B2[key] / factor})
-    assert dma.transfer_cycles(B2, path, size, burst) <= dma.transfer_cycles(slow, path, size, burst)
+    slow = platform.with_values({key: platform[key] / factor})
+    assert dma.transfer_cycles(platform, path, size, burst) <= dma.transfer_cycles(slow, path, size, burst)
 
 
 @given(paths, sizes, st.integers(1, 4096))
-def test_a_transfer_is_never_faster_than_its_rate(path: str, size: int, burst: int) -> None:
-    assert dma.transfer_cycles(B2, path, size, burst) >= size / B2[f"dma.{path}.rate"]
+def test_a_transfer_is_never_faster_than_its_rate(place: Place, size: int, burst: int) -> None:
+    platform, path = place
+    assert dma.transfer_cycles(platform, path, size, burst) >= size / platform[f"dma.{path}.rate"]
 
 
-@given(shapes, shapes, st.integers(0, 64), st.sampled_from([1, 2, 4]), st.sampled_from(fixpipe.TARGETS))
-def test_more_rows_never_drain_faster(rows: int, cols: int, more: int, out: int, target: str) -> None:
-    few, many = fixpipe.drain_cycles(B2, [rows, rows + more], cols, out, target)
+def test_only_950_has_paths_between_ub_and_the_cube() -> None:
+    assert dma.paths(PR) == list(dma.PATHS)
+    assert dma.paths(B2) == [path for path in dma.PATHS if path != "ub_to_l1"]
+    assert fixpipe.targets(PR) == list(fixpipe.TARGETS)
+    assert fixpipe.targets(B2) == ["gm", "l1"]
+
+
+@given(targets, shapes, shapes, st.integers(0, 64), st.sampled_from([1, 2, 4]))
+def test_more_rows_never_drain_faster(place: Place, rows: int, cols: int, more: int, out: int) -> None:
+    platform, target = place
+    few, many = fixpipe.drain_cycles(platform, [rows, rows + more], cols, out, target)
     assert few <= many
+
+
+@given(st.sampled_from(["l1", "ub"]), shapes, shapes, st.sampled_from([1, 2, 4]), factors)
+def test_on_950_every_target_bounds_its_drains(target: str, rows: int, cols: int, out: int, factor: float) -> None:
+    key = f"fixpipe.{target}_write_rate"
+    slow = PR.with_values({key: PR[key] / factor})
+    drain = fixpipe.drain_cycles(PR, rows, cols, out, target)
+    assert rows * cols * out / PR[key] <= drain <= fixpipe.drain_cycles(slow, rows, cols, out, target)
+
+
+def test_a_drain_into_ub_has_its_own_latency() -> None:
+    assert fixpipe.latency_cycles(PR, "ub") == PR["fixpipe.ub_latency"]
+    assert fixpipe.latency_cycles(PR) == fixpipe.latency_cycles(PR, "l1") == PR["fixpipe.latency"]
+    assert fixpipe.latency_cycles(B2) == B2["fixpipe.latency"]
 
 
 @given(shapes, shapes, st.sampled_from([1, 2, 4]), st.sampled_from(["rate", "gm_write_rate"]), factors)
@@ -109,7 +139,17 @@ def test_a_partial_repeat_costs_a_whole_one_and_the_floor() -> None:
 
 
 def test_families_are_those_of_the_platform() -> None:
-    assert vector.families(B2) == list(VECTOR_FAMILIES)
+    assert vector.families(B2) == vector.families(PR) == list(VECTOR_FAMILIES)
+
+
+def test_a_register_is_masked_and_not_counted_on_950() -> None:
+    whole, partial = vector.op_cycles(PR, "exp", 1, [64, 57], 4)
+    assert whole == partial
+
+
+def test_float_products_take_eight_passes_on_950() -> None:
+    half, single = cube.matmul_cycles(PR, 128, 64, 256, [2, 4]) - PR["cube.head"]
+    assert (half, single) == (512, 8 * 2 * 512)
 
 
 @given(st.lists(sizes, min_size=1, max_size=20), st.integers(1, 4096))
@@ -126,6 +166,7 @@ CALLS: dict[str, Callable[[object], np.ndarray]] = {
     "misaligned": lambda x: dma.transfer_cycles(B2, "gm_to_ub", 4096, 512, np.asarray(x) > 16),
     "drain": lambda x: fixpipe.drain_cycles(B2, x, x, 2),
     "drain to L1": lambda x: fixpipe.drain_cycles(B2, 16, 16, x, "l1"),
+    "drain to UB": lambda x: fixpipe.drain_cycles(PR, 16, 16, x, "ub"),
     "overlap": lambda x: fixpipe.unit_flag_overlap(B2, x, x, 65536),
     "matmul": lambda x: cube.matmul_cycles(B2, x, x, x, 2),
     "vector": lambda x: vector.op_cycles(B2, "add", x, x, 4),
@@ -165,7 +206,18 @@ def test_arguments_broadcast() -> None:
             "burst_bytes contains 0; give finite numbers",
         ),
         (lambda: fixpipe.drain_cycles(B2, 0, 1, 4), "rows contains 0; give finite numbers of at least 1"),
-        (lambda: fixpipe.drain_cycles(B2, 1, 1, 4, "ub"), "unknown drain target 'ub'; choose one of gm, l1"),
+        (
+            lambda: dma.transfer_cycles(B2, "ub_to_l1", 1, 1),
+            "platform 'ascend910b2' (family a2a3) has no DMA path 'ub_to_l1'; choose one of gm_to_l1",
+        ),
+        (lambda: dma.latency_cycles(B2, "ub_to_l1"), "platform 'ascend910b2' (family a2a3) has no DMA path"),
+        (lambda: fixpipe.drain_cycles(B2, 1, 1, 4, "l2"), "unknown drain target 'l2'; choose one of gm, l1"),
+        (lambda: fixpipe.drain_cycles(PR, 1, 1, 4, "l2"), "unknown drain target 'l2'; choose one of gm, l1, ub"),
+        (
+            lambda: fixpipe.drain_cycles(B2, 1, 1, 4, "ub"),
+            "platform 'ascend910b2' (family a2a3) has no drain to target 'ub'; choose one of gm, l1",
+        ),
+        (lambda: fixpipe.latency_cycles(B2, "ub"), "platform 'ascend910b2' (family a2a3) has no drain to target"),
         (lambda: cube.matmul_cycles(B2, 1, float("nan"), 1, 2), "k contains nan; give finite numbers"),
         (lambda: cube.matmul_cycles(B2, 1, 1, 1, 8), "elem_bytes contains 8; give 1, 2 or 4 bytes"),
         (lambda: vector.op_cycles(B2, "sin", 1, 1, 4), "unknown vector family 'sin'; choose one of add, sub"),

@@ -11,20 +11,24 @@ import pytest
 
 import cost_models
 from cost_models import Platform, PlatformError, load_platform, platform_names
-from cost_models.keys import KEYS, KINDS, VECTOR_FAMILIES
+from cost_models.keys import FAMILIES, KEYS, KINDS, VECTOR_FAMILIES, family_keys
 from cost_models.platform import check_file
 from cost_models.schema import builtin_files
 
-NAMES = ["ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4"]
+NAMES = ["ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4", "ascend950dt", "ascend950pr"]
+ONLY_A5 = {f"dma.ub_to_l1.{part}" for part in ("startup", "burst", "rate", "latency")} | {
+    f"fixpipe.{name}" for name in ("l1_write_rate", "ub_write_rate", "ub_latency")
+}
 
 Write = Callable[..., Path]
 
 
-def test_the_abstract_base_is_not_a_choice() -> None:
+@pytest.mark.parametrize("base", ["a2a3-base", "a5-base"])
+def test_an_abstract_base_is_not_a_choice(base: str) -> None:
     assert platform_names() == NAMES
-    assert "a2a3-base" in builtin_files()
-    with pytest.raises(PlatformError, match="'a2a3-base' is abstract: choose one of ascend910b1"):
-        load_platform("a2a3-base")
+    assert base in builtin_files()
+    with pytest.raises(PlatformError, match=f"'{base}' is abstract: choose one of ascend910b1"):
+        load_platform(base)
 
 
 @pytest.mark.parametrize("path", builtin_files().values(), ids=lambda p: p.stem)
@@ -37,7 +41,7 @@ def test_every_shipped_file_is_sound_and_bears_its_own_name(path: Path) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_every_number_is_complete_and_in_its_range(name: str) -> None:
     platform = load_platform(name)
-    assert list(platform.numbers) == list(KEYS)
+    assert list(platform.numbers) == list(family_keys(platform.family))
     for key, number in platform.numbers.items():
         assert number.key == key
         assert number.source.strip(), key
@@ -52,12 +56,37 @@ def test_every_number_is_complete_and_in_its_range(name: str) -> None:
             assert number.source.startswith("assumed: "), f"{key} says in its source that and why it is assumed"
 
 
-# hw-native-sys/pto-isa kernels/manual/common/flash_atten/scripts/fa_cost_model.py (clocks, cores);
-# cannmirror/asc-devkit docs/zh (L2 of 910B2 and 910B4)
+def test_families_differ_in_few_numbers() -> None:
+    assert FAMILIES == ("a2a3", "a5")
+    a2a3, a5 = family_keys("a2a3").keys(), family_keys("a5").keys()
+    assert a5 - a2a3 == ONLY_A5
+    assert a2a3 - a5 == {"flags.counter_max"}, "the width of a counter is not published for Ascend 950"
+    assert a2a3 & a5 == family_keys(None).keys()
+    assert a2a3 | a5 == KEYS.keys()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_platform_is_of_the_family_of_its_name(name: str) -> None:
+    platform = load_platform(name)
+    assert platform.family == ("a5" if "950" in name else "a2a3")
+    assert ("flags.counter_max" in platform) == (platform.family == "a2a3")
+    assert set(platform) & ONLY_A5 == (ONLY_A5 if platform.family == "a5" else set())
+
+
+def test_a_number_of_another_family_can_not_be_overridden(b2: Platform) -> None:
+    with pytest.raises(
+        PlatformError, match=r"override fixpipe\.ub_write_rate: platform 'ascend910b2' has no such number"
+    ):
+        b2.with_values({"fixpipe.ub_write_rate": 128})
+
+
+# hw-native-sys/pto-isa kernels/manual/common/flash_atten/scripts/fa_cost_model.py (clocks, cores of 910B);
+# cannmirror/asc-devkit docs/zh (L2 of 910B2 and 910B4);
+# hicann/pypto framework/src/platform/parser/simulation_platform/platform_config (950)
 @pytest.mark.parametrize(
     ("name", "clock_mhz", "cube_cores", "l2_mib"),
     [("ascend910b1", 1850, 24, 192), ("ascend910b2", 1800, 24, 192), ("ascend910b3", 1800, 20, 192),
-     ("ascend910b4", 1500, 20, 96)],
+     ("ascend910b4", 1500, 20, 96), ("ascend950pr", 1650, 32, 128), ("ascend950dt", 1650, 32, 128)],
 )  # fmt: skip
 def test_socs_differ_in_clock_cores_and_l2(name: str, clock_mhz: int, cube_cores: int, l2_mib: int) -> None:
     platform = load_platform(name)
@@ -74,8 +103,22 @@ def test_910b4_has_half_the_hbm_of_910b1() -> None:
 
 # hw-native-sys/pto-isa include/pto/common/buffer_limits.hpp
 def test_memories_are_bytes_inside(b2: Platform) -> None:
-    kib = {"ub": 192, "ub_scratch_top": 8, "l1": 512, "l0a": 64, "l0b": 64, "l0c": 128}
+    kib = {"ub": 192, "ub_usable": 192, "ub_scratch_top": 8, "l1": 512, "l0a": 64, "l0b": 64, "l0c": 128}
     assert {name: b2[f"memory.{name}"] for name in kib} == {name: 1024 * size for name, size in kib.items()}
+
+
+# the same; hw-native-sys/pypto src/backend/common/soc.cpp (240 KiB)
+@pytest.mark.parametrize("name", ["ascend950pr", "ascend950dt"])
+def test_memories_of_950(name: str) -> None:
+    platform = load_platform(name)
+    kib = {"ub": 256, "ub_usable": 240, "ub_scratch_top": 0, "l1": 512, "l0a": 64, "l0b": 64, "l0c": 256}
+    assert {name: platform[f"memory.{name}"] for name in kib} == {name: 1024 * size for name, size in kib.items()}
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_programs_may_use_no_more_than_there_is(name: str) -> None:
+    platform = load_platform(name)
+    assert 0 <= platform["memory.ub_scratch_top"] < platform["memory.ub_usable"] <= platform["memory.ub"]
 
 
 def test_bandwidths_become_bytes_a_cycle_of_the_own_clock(b1: Platform, b2: Platform) -> None:
@@ -132,7 +175,7 @@ def test_a_users_file_works_by_path(write: Write, b2: Platform) -> None:
     assert mine["scalar.issue"] == 7
     assert mine.name == "mine"
     assert mine.source_path == str(path)
-    assert {key for key in KEYS if mine[key] != b2[key]} == {"scalar.issue"}
+    assert {key for key in b2 if mine[key] != b2[key]} == {"scalar.issue"}
     assert load_platform(path) == mine
 
 

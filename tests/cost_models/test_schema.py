@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cost_models import PlatformError, load_platform
-from cost_models.keys import KEYS
+from cost_models.keys import FAMILIES, KEYS, family_keys
 from cost_models.platform import check_file
 
 Write = Callable[..., Path]
@@ -115,7 +115,7 @@ def test_a_missing_key_says_what_it_means_and_in_which_unit(write: Write, path_k
     head = '[platform]\nname = "bare"\nfamily = "a2a3"\nsoc = "x"\ndescription = "y"\n'
     texts = [
         number(key.name, value="16" if key.whole else "2", unit=f'"{key.units[0]}"')
-        for key in KEYS.values()
+        for key in family_keys("a2a3").values()
         if key.name != path_key
     ]
     expected = f"{path_key}: is missing; give {KEYS[path_key].description} in "
@@ -124,8 +124,56 @@ def test_a_missing_key_says_what_it_means_and_in_which_unit(write: Write, path_k
 
 def test_a_file_that_inherits_nothing_lists_everything_that_is_missing(write: Write) -> None:
     errors = check_file(write("", head='[platform]\nname = "bare"\n'))
-    assert len(errors) == len(KEYS) + 3
+    assert len(errors) == len(family_keys(None)) + 3, "without a family, what every family has"
     assert all("is missing" in error for error in errors)
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_a_file_of_a_family_lists_what_that_family_misses(write: Write, family: str) -> None:
+    head = f'[platform]\nname = "bare"\nfamily = "{family}"\nsoc = "x"\ndescription = "y"\n'
+    missing = [error.split(": ")[1] for error in check_file(write("", head=head))]
+    assert missing == list(family_keys(family))
+
+
+@pytest.mark.parametrize(
+    ("parent", "key", "unit", "message"),
+    [
+        (
+            "ascend910b2",
+            "fixpipe.ub_write_rate",
+            "B/cycle",
+            "fixpipe.ub_write_rate: is a number of family a5 only; remove it from a file of a2a3",
+        ),
+        (
+            "ascend910b2",
+            "dma.ub_to_l1.rate",
+            "GB/s",
+            "dma.ub_to_l1.rate: is a number of family a5 only; remove it from a file of a2a3",
+        ),
+        (
+            "a5-base",
+            "flags.counter_max",
+            "count",
+            "flags.counter_max: is a number of family a2a3 only; remove it from a file of a5",
+        ),
+    ],
+)
+def test_a_number_of_another_family_is_refused(write: Write, parent: str, key: str, unit: str, message: str) -> None:
+    head = f'[platform]\nname = "mine"\ninherits = "{parent}"\nabstract = true\n'
+    assert only_error(write(number(key, unit=f'"{unit}"'), head=head)) == message
+
+
+def test_a_file_is_of_the_family_of_its_parent(write: Write) -> None:
+    head = '[platform]\nname = "mine"\nfamily = "a5"\ninherits = "ascend910b2"\nabstract = true\n'
+    assert only_error(write("", head=head)) == (
+        "platform.family: is 'a5', but the parent is of 'a2a3'; inherit from a file of 'a5'"
+    )
+
+
+def test_no_scratch_is_a_size_of_zero(write: Write) -> None:
+    assert check_file(write(number("memory.ub_scratch_top", unit='"B"', value="0"))) == []
+    text = only_error(write(number("memory.ub_usable", unit='"B"', value="0")))
+    assert text == "memory.ub_usable: value is 0; give a number above 0"
 
 
 def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Write) -> None:
@@ -150,7 +198,7 @@ def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Wri
         ),
         (
             '[platform]\nname = "a"\nfamily = "a7"\ninherits = "ascend910b2"',
-            "platform.family: is 'a7'; give one of a2a3",
+            "platform.family: is 'a7'; give one of a2a3, a5",
         ),
         (
             '[platform]\nname = "a"\nsoc = 910\ninherits = "ascend910b2"',
@@ -167,7 +215,7 @@ def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Wri
         (
             '[platform]\nname = "a"\ninherits = "ascend910b9"',
             "platform.inherits: unknown platform 'ascend910b9' (did you mean 'ascend910b4'?); "
-            "give one of a2a3-base, ascend910b1",
+            "give one of a2a3-base, a5-base, ascend910b1",
         ),
     ],
 )

@@ -1,64 +1,26 @@
-"""The scalar process of a core: walks its program, issues to the pipes, waits for FIFOs and signals them."""
+"""A core: walks its program and makes the pipe calls, as the rules of the FIFOs in force say."""
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import simpy
-from oracle_machine import Channel, Giving, Job, Ledger, Pipe, Process, Taking, sleep_until
+from oracle_flags import FifoWay, Link
+from oracle_machine import Ledger, Process
 from oracle_prices import Names, Prices, number
+from oracle_scalar import FlagWait, Scalar, Timing
+from oracle_slots import Touch
+from oracle_tiles import transfer_costs
 
-from cost_models import flags, scalar
-from cost_models.platform import Platform
-from cost_models.rounding import to_cycles
-from pto_tune.model.nodes import PIPES, Buffer, Fifo, Instr, Loop, Node, Talloc, Tfree, Token, Tpop, Tpush
+from pto_tune.model.nodes import Call, Fifo, Instr, Loop, Node, Ring, Talloc, Tfree, Tile, Tpop, Tpush, Workload
 from pto_tune.rule_sets import RuleSet
 
-SUB_CORES = ("AIV0", "AIV1")
+STORE_PIPE = {"AIC": "FIX", "AIV": "MTE3"}
+LOAD_PIPE = "MTE2"
 
 
-class Timing:
-    """The platform's numbers that do not depend on the workload: cycles, and the places of a queue."""
-
-    def __init__(self, platform: Platform) -> None:
-        self.issue = int(to_cycles(scalar.issue_cycles(platform)))
-        self.queue_depth = int(scalar.queue_depth(platform))
-        self.wait = int(to_cycles(flags.wait_cycles(platform)))
-        self.set = int(to_cycles(flags.set_cycles(platform)))
-        self.cross = int(to_cycles(flags.cross_core_latency_cycles(platform)))
-
-
-class Ring:
-    """One FIFO between AIC and both sub-cores: its rules in numbers, and a channel a sub-core each way.
-
-    Raises ValueError for a FIFO without slots or with an unknown rule.
-    """
-
-    def __init__(self, world: simpy.Environment, fifo: Fifo, rule_set: RuleSet, env: Names) -> None:
-        slots, asked = number(fifo.slot_num, env), number(fifo.sync_period, env)
-        if slots < 1:
-            raise ValueError(f"FIFO {fifo.name!r}: SlotNum is {slots}; give at least 1")
-        derived = {"half": slots if slots <= 2 else slots // 2, "slot_num": slots, "one": 1}
-        self.name = fifo.name
-        self.producer = "AIC" if fifo.direction == "C2V" else "AIV"
-        self.period = asked if asked > 0 else derived[rule_set.period]
-        self.first_wait = {"slot_num": slots, "one": 1}[rule_set.wait_from]
-        self.drain = rule_set.drain
-        self.record_pipe = rule_set.record_pipe[fifo.direction]
-        self.free_pipe = rule_set.free_pipe[fifo.direction]
-        credits = self.period if rule_set.ctor_credits == "period" else 0
-        self.ready = {sub: Channel(world) for sub in SUB_CORES}
-        self.free = {sub: Channel(world, credits) for sub in SUB_CORES}
-        self.allocated: Counter[str] = Counter()
-        self.pushed: Counter[str] = Counter()
-        self.popped: Counter[str] = Counter()
-        self.credits_taken: Counter[str] = Counter()
-
-    def credits_left(self) -> int:
-        return sum(channel.left() for channel in (*self.ready.values(), *self.free.values()))
-
-
-class Core:
-    """AIC, AIV0 or AIV1. `time` is the scalar process's own; `blocked_on` says what it waits for."""
+class Core(Scalar):
+    """AIC, AIV0 or AIV1 with its program."""
 
     def __init__(
         self,
@@ -68,187 +30,240 @@ class Core:
         env: Names,
         prices: Prices,
         timing: Timing,
-        buffers: Sequence[Buffer],
-        rings: Mapping[str, Ring],
+        workload: Workload,
+        links: Mapping[str, Link],
+        rule_set: RuleSet,
         ledger: Ledger,
     ) -> None:
-        self.name = name
-        self.kind = name[:3]
-        self.time = 0
-        self.finished = False
-        self.blocked_on: str | None = None
-        self.pipes = {pipe: Pipe(world, f"{name}.{pipe}", ledger) for pipe in PIPES[self.kind]}
-        self._world = world
-        self._env = env
-        self._prices = prices
-        self._timing = timing
-        self._rings = rings
-        self._ledger = ledger
-        mine = [buffer for buffer in buffers if buffer.core == self.kind]
-        self._free = {b.name: Channel(world, max(0, number(b.copies, env))) for b in mine}
-        self._filled = {b.name: Channel(world) for b in mine}
-        self._events: dict[str, Channel] = {}
+        super().__init__(world, name, env, prices, timing, workload.buffers, ledger)
+        self._links = links
+        self._rules = rule_set
+        self._rings = {ring.name: ring for ring in workload.rings}
+        self._ring_tiles: Counter[tuple[str, str]] = Counter()
+        self._satisfied = {c.event for c in _calls(program) if c.event and self._gives_no_event(c)}
+        self._made: dict[tuple[int, str], Instr] = {}
         world.process(self._run(program))
 
     def _run(self, program: Sequence[Node]) -> Process:
         yield from self._walk(program)
-        yield from self._drain()
+        for link in self._links.values():
+            for way in link.ways.values():
+                if way.producer == self.kind:
+                    yield from self._destroy(way)
         self.finished = True
 
     def _walk(self, nodes: Sequence[Node]) -> Process:
         for node in nodes:
             match node:
                 case Loop():
-                    for _ in range(number(node.trips, self._env)):
+                    for _ in range(number(node.trips, self.env)):
                         yield from self._walk(node.body)
                 case Instr():
-                    yield from self._issue(node)
+                    yield from self._instruction(node)
                 case Talloc():
-                    yield from self._talloc(self._ring(node.fifo, producer=True))
+                    yield from self._talloc(node, self._way(node, producer=True))
                 case Tpush():
-                    yield from self._tpush(self._ring(node.fifo, producer=True))
+                    yield from self._tpush(node, self._way(node, producer=True))
                 case Tpop():
-                    yield from self._tpop(self._ring(node.fifo, producer=False))
+                    yield from self._tpop(node, self._way(node, producer=False))
                 case Tfree():
-                    yield from self._tfree(self._ring(node.fifo, producer=False))
+                    yield from self._tfree(node, self._way(node, producer=False))
 
-    # Instructions
+    def _instruction(self, node: Instr) -> Process:
+        touches = [self._touch("write", name) for name in node.writes]
+        touches += [self._touch("read", name) for name in node.reads]
+        yield from self.issue(self._once(node, "itself", lambda: node), touches)
 
-    def _issue(self, instr: Instr) -> Process:
-        if instr.pipe not in self.pipes:
-            raise ValueError(f"{instr.name}: {self.kind} has no pipe {instr.pipe!r}; it has {[*self.pipes]}")
-        pipe = self.pipes[instr.pipe]
-        before = len(pipe.issued)
-        if before >= self._timing.queue_depth:
-            self.blocked_on = f"room for {instr.name} in the queue of {pipe.name}"
-            room: int = yield pipe.issued[before - self._timing.queue_depth].started
-            self.blocked_on = None
-            self._ledger.wait(f"{pipe.name}.queue", room - self.time)
-            self.time = max(self.time, room)
-        price = self._prices.of(instr)
-        job = Job(
-            name=instr.name,
-            seen=self.time + self._timing.issue,
-            price=price,
-            takes=self._takes(instr),
-            gives=self._gives(instr, price.latency),
-            started=self._world.event(),
-            completed=self._world.event(),
-        )
-        pipe.issue(job)
-        self.time += max(1, instr.issues) * self._timing.issue
-        yield sleep_until(self._world, self.time)
+    # The calls
 
-    def _takes(self, instr: Instr) -> list[Taking]:
-        kinds = (
-            (instr.acquires, self._free_copies, "a free copy of"),
-            (instr.takes, self._filled_copies, "a filled copy of"),
-            (instr.waits, self._event, "the event"),
-        )
-        return [
-            Taking(channel(name).take(), f"{self.name}.{name}", f"{what} {name}")
-            for wanted, channel, what in kinds
-            for name in wanted
-        ]
+    def _talloc(self, call: Talloc, way: FifoWay) -> Process:
+        pipe = way.uses.free_wait.pipe
+        yield from self._sync_before(call, way.uses.record.pipe if pipe == "S" else pipe)
+        yield from self._wait_for_space(call, way, self._split(call, way), "TALLOC")
+        way.allocated[self.name] += 1
+        yield from self._sync_after(call, pipe)
 
-    def _gives(self, instr: Instr, latency: int) -> list[Giving]:
-        def early(token: Token, otherwise: int) -> int:
-            return otherwise if token.unit_flag is None else -self._prices.overlap(token.unit_flag)
+    def _tpush(self, call: Tpush, way: FifoWay) -> Process:
+        split = way.split_of_flags(call, self._split(call, way))
+        if call.tile is None:
+            yield from self._sync_before(call, way.uses.record.pipe)
+            yield from self._record(way, split)
+            yield from self._sync_after(call, way.uses.record.pipe)
+            return
+        yield from self._wait_for_space(call, way, split, "TPUSH")
+        transfer = self._transfer(call, call.tile, way, "TPUSH", STORE_PIPE[self.kind])
+        yield from self.issue(transfer, [self._slot("write", way, way.allocated[self.name])])
+        way.allocated[self.name] += 1
+        if way.record:
+            yield from self._record(way, split)
 
-        gives = [Giving(self._filled_copies(t.buffer).give(), early(t, latency)) for t in instr.publishes]
-        gives += [Giving(self._free_copies(t.buffer).give(), early(t, 0)) for t in instr.releases]
-        if instr.event:
-            gives.append(Giving(self._event(instr.event).give(), latency))
-        return gives
+    def _tpop(self, call: Tpop, way: FifoWay) -> Process:
+        pipe = way.uses.ready_wait.pipe
+        tile = way.popped[self.name]
+        if call.tile is None:
+            yield from self._sync_before(call, LOAD_PIPE if pipe == "S" else pipe)
+        if call.tile is None or way.wait:
+            yield from self.wait(self._for_tile(call, way, tile))
+        else:
+            self.ledger.slots.note(self._slot("pop", way, tile), self.time, self.time)
+        if call.tile is None:
+            yield from self._sync_after(call, pipe)
+        elif way.in_gm:
+            touches = [self._slot("read", way, tile), self._local_slot("write", way, tile)]
+            yield from self.issue(self._transfer(call, call.tile, way, "TPOP", LOAD_PIPE), touches)
+            if way.free and (tile + 1) % way.period == 0:
+                yield from self._notify(way, self._split(call, way))
+        else:
+            bind = self._transfer(call, call.tile, way, "TPOP", pipe)
+            if any((bind.acquires, bind.takes, bind.publishes, bind.releases, bind.waits, bind.event)):
+                yield from self.issue(bind)
+        way.popped[self.name] += 1
+        way.bound_tile[self.name] = call.tile is not None
 
-    def _free_copies(self, buffer: str) -> Channel:
-        return self._known(self._free, buffer)
+    def _tfree(self, call: Tfree, way: FifoWay) -> Process:
+        if call.tile and not self._rules.tile_tfree:
+            return
+        yield from self._sync_before(call, way.uses.free.pipe)
+        if way.free and way.popped[self.name] % way.period == 0:
+            yield from self._notify(way, self._split(call, way))
+        yield from self._sync_after(call, way.uses.free.pipe)
 
-    def _filled_copies(self, buffer: str) -> Channel:
-        return self._known(self._filled, buffer)
+    # What calls are made of
 
-    def _known(self, channels: Mapping[str, Channel], buffer: str) -> Channel:
-        if buffer not in channels:
-            raise ValueError(f"{self.kind} has no buffer {buffer!r}; it has {', '.join(channels) or 'none'}")
-        return channels[buffer]
+    def _wait_for_space(self, call: Talloc | Tpush, way: FifoWay, split: int, name: str) -> Process:
+        tile = way.allocated[self.name]
+        if way.allocate and way.waits_before(tile):
+            subs = way.reach(self.name, split)
+            yield from self.wait(self._for_space(way, subs, f"{name} {call.fifo}", f"tile {tile}"))
+            way.waited.update(subs)
 
-    def _event(self, event: str) -> Channel:
-        if event not in self._events:
-            self._events[event] = Channel(self._world)
-        return self._events[event]
+    def _destroy(self, way: FifoWay) -> Process:
+        """The destructor of a producer."""
+        waits = way.waits_at_destruction(self.name)
+        subs = way.reach_of_lifetime(self.name)
+        for n in range(waits):
+            which = f"credit {n + 1} of {waits} at destruction"
+            yield from self.wait(self._for_space(way, subs, f"drain {way.fifo.name}", which))
+            way.drained.update(subs)
 
-    # FIFOs
+    def _for_space(self, way: FifoWay, subs: Sequence[str], name: str, which: str) -> FlagWait:
+        channels = [(self._sender(sub), way.space(sub, waiting=True)) for sub in subs]
+        return FlagWait(way.uses.free_wait.pipe, name, f"{way.track}.free", which, channels)
 
-    def _talloc(self, ring: Ring) -> Process:
-        tile = ring.allocated[self.name]
-        if tile >= ring.first_wait and tile % ring.period == 0:
-            yield from self._take_credit(ring, f"tile {tile}")
-        ring.allocated[self.name] += 1
+    def _for_tile(self, call: Tpop, way: FifoWay, tile: int) -> FlagWait:
+        subs = way.reach(self.name, self._split(call, way))
+        channels = [(self._sender(sub), way.ready(sub, waiting=True)) for sub in subs]
+        pop = self._slot("pop", way, tile)
+        name = f"TPOP {call.fifo}"
+        return FlagWait(way.uses.ready_wait.pipe, name, f"{way.track}.ready", f"tile {tile}", channels, [pop])
 
-    def _tpush(self, ring: Ring) -> Process:
-        ring.pushed[self.name] += 1
-        yield from self._signal(ring.record_pipe, self._mine(ring.ready))
+    def _sender(self, sub: str) -> str:
+        """Who sends this core the flags of a sub-core."""
+        return sub if self.kind == "AIC" else "AIC"
 
-    def _tpop(self, ring: Ring) -> Process:
-        tile = ring.popped[self.name]
-        yield from self._wait(self._mine(ring.ready), f"{ring.name}.ready", f"tile {tile}")
-        ring.popped[self.name] += 1
+    def _record(self, way: FifoWay, split: int) -> Process:
+        way.pushed[self.name] += 1
+        subs = way.reach(self.name, split)
+        yield from self.signal(way.uses.record.pipe, [way.ready(sub, waiting=False) for sub in subs])
 
-    def _tfree(self, ring: Ring) -> Process:
-        if ring.popped[self.name] % ring.period == 0:
-            yield from self._signal(ring.free_pipe, self._mine(ring.free))
+    def _notify(self, way: FifoWay, split: int) -> Process:
+        subs = way.reach(self.name, split)
+        way.notified.update(subs)
+        yield from self.signal(way.uses.free.pipe, [way.space(sub, waiting=False) for sub in subs])
 
-    def _drain(self) -> Process:
-        """The destructor of every pipe that this core produces for, in the order of the workload."""
-        for ring in self._rings.values():
-            if ring.producer != self.kind:
-                continue
-            waits = ring.period
-            if ring.drain == "computed":
-                waits = ring.allocated[self.name] // ring.period - ring.credits_taken[self.name]
-            for n in range(waits):
-                yield from self._take_credit(ring, f"credit {n + 1} of {waits} at destruction")
+    def _sync_before(self, call: Call, pipe: str) -> Process:
+        sync = self._once(call, "before", lambda: Instr("TSYNC", pipe, waits=call.waits))
+        if sync.waits:
+            yield from self.issue(sync)
 
-    def _take_credit(self, ring: Ring, which: str) -> Process:
-        yield from self._wait(self._mine(ring.free), f"{ring.name}.free", which)
-        ring.credits_taken[self.name] += 1
+    def _sync_after(self, call: Call, pipe: str) -> Process:
+        if call.event and pipe != "S":
+            yield from self.issue(self._once(call, "after", lambda: Instr("TSYNC", pipe, event=call.event)))
 
-    def _wait(self, channels: Sequence[Channel], wait_name: str, which: str) -> Process:
-        """The scalar process stands still until a token of every channel is there."""
-        self.blocked_on = f"{wait_name} ({which})"
-        arrivals: list[int] = []
-        for token in [channel.take() for channel in channels]:
-            arrivals.append((yield token))
-        self.blocked_on = None
-        self._ledger.wait(wait_name, max(arrivals) - self.time)
-        self.time = max(self.time, *arrivals) + self._timing.wait
-        yield sleep_until(self._world, self.time)
+    def _gives_no_event(self, call: Call) -> bool:
+        """Whether waiting for the call's event is always satisfied: the scalar process gives it, or nobody."""
+        match call:
+            case Talloc():
+                return self._way(call, producer=True).uses.free_wait.pipe == "S"
+            case Tpop():
+                return call.tile is None and self._way(call, producer=False).uses.ready_wait.pipe == "S"
+            case Tfree():
+                return call.tile and not self._rules.tile_tfree
+        return False
 
-    def _signal(self, pipe: str, channels: Sequence[Channel]) -> Process:
-        """A flag behind what was issued on `pipe`; neither the pipe nor its queue notices."""
-        issued = self.pipes[pipe].issued
-        seen = self.time + self._timing.issue
-        tokens = [channel.give() for channel in channels]
-        self._world.process(self._send(seen, issued[-1] if issued else None, tokens))
-        self.time = seen
-        yield sleep_until(self._world, self.time)
+    def _transfer(self, call: Tpush | Tpop, tile: Tile, way: FifoWay, name: str, pipe: str) -> Instr:
+        """The store or load of a TileData call; of a pop from a ring in local memory, what binds the tile."""
 
-    def _send(self, seen: int, last: Job | None, tokens: Sequence[simpy.Event]) -> Process:
-        completed: int = 0 if last is None else (yield last.completed)
-        arrival = max(seen, completed) + self._timing.set + self._timing.cross
-        yield sleep_until(self._world, arrival)
-        for token in tokens:
-            token.succeed(arrival)
+        def make() -> Instr:
+            costs = tile.costs
+            if isinstance(call, Tpop) and not way.in_gm:
+                costs = ()
+            elif not costs:
+                costs = transfer_costs(call, tile, way.uses.ring, self.kind, self._split(call, way))
+            return Instr(
+                name, pipe, costs, acquires=tile.acquires, takes=tile.takes, publishes=tile.publishes,
+                releases=tile.releases, waits=call.waits, event=call.event,
+            )  # fmt: skip
 
-    def _mine(self, channels: Mapping[str, Channel]) -> list[Channel]:
-        """AIC deals with both sub-cores at once, a sub-core with itself alone."""
-        return [*channels.values()] if self.kind == "AIC" else [channels[self.name]]
+        return self._once(call, "transfer", make)
 
-    def _ring(self, fifo: str, producer: bool) -> Ring:
-        ring = self._rings.get(fifo)
-        if ring is None:
-            raise ValueError(f"{self.kind} uses FIFO {fifo!r}; known are {', '.join(self._rings) or 'none'}")
-        if producer != (ring.producer == self.kind):
+    def _once(self, node: Node, role: str, make: Callable[[], Instr]) -> Instr:
+        """The instruction that a node stands for in a role, less the events that nobody needs to wait for.
+
+        By the node's identity, because hashing it walks all its expressions.
+        """
+        key = (id(node), role)
+        if key not in self._made:
+            made = make()
+            needed = tuple(event for event in made.waits if event not in self._satisfied)
+            self._made[key] = made if needed == made.waits else replace(made, waits=needed)
+        return self._made[key]
+
+    # Slots
+
+    def _touch(self, how: str, name: str) -> Touch:
+        """An instruction's access: to a ring of the workload, each in turn, or to the current slot of a FIFO."""
+        if name in self._rings:
+            ring: Ring = self._rings[name]
+            tile = self._ring_tiles[how, name]
+            self._ring_tiles[how, name] += 1
+            return Touch(how, name, self.name, number(ring.slots, self.env), tile, self.name)
+        way = self._way_of(name, producer=how == "write")
+        if how == "write":
+            return self._slot(how, way, way.allocated[self.name] - 1)
+        slot = self._local_slot if way.in_gm and way.bound_tile.get(self.name) else self._slot
+        return slot(how, way, way.popped[self.name] - 1)
+
+    def _slot(self, how: str, way: FifoWay, tile: int) -> Touch:
+        return Touch(how, way.track, "", way.slots, tile, self.name)
+
+    def _local_slot(self, how: str, way: FifoWay, tile: int) -> Touch:
+        return Touch(how, f"{way.fifo.name}.local", self.name, way.local_slots, tile, self.name)
+
+    # Names
+
+    def _split(self, call: Call, way: FifoWay) -> int:
+        return number(way.fifo.split if call.split is None else call.split, self.env)
+
+    def _way(self, call: Call, producer: bool) -> FifoWay:
+        return self._way_of(call.fifo, producer)
+
+    def _way_of(self, name: str, producer: bool) -> FifoWay:
+        if name not in self._links:
+            raise ValueError(f"{self.kind} uses FIFO {name!r}; known are {', '.join(self._links) or 'none'}")
+        link = self._links[name]
+        fifo: Fifo = link.fifo
+        flow = fifo.flow_of(self.kind, producer)
+        if flow not in link.ways:
             role = "consumer" if producer else "producer"
-            raise ValueError(f"{self.kind} is the {role} of FIFO {fifo!r} and calls it as the other side")
-        return ring
+            raise ValueError(f"{self.kind} is the {role} of FIFO {name!r} and calls it as the other side")
+        return link.ways[flow]
+
+
+def _calls(nodes: Sequence[Node]) -> Iterator[Call]:
+    """Every call of a program as written, loop bodies once."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from _calls(node.body)
+        elif not isinstance(node, Instr):
+            yield node

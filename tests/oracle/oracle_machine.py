@@ -13,6 +13,7 @@ from typing import Any
 
 import simpy
 from oracle_prices import Price
+from oracle_slots import SlotLog, Touch
 
 from cost_models.sharing import RESOURCES
 
@@ -63,6 +64,7 @@ class Ledger:
     moved_bytes: Counter[str] = field(default_factory=Counter)
     waits: Counter[str] = field(default_factory=Counter)
     events: list[tuple[str, str, int, int]] = field(default_factory=list)
+    slots: SlotLog = field(default_factory=SlotLog)
 
     def wait(self, name: str, cycles: int) -> None:
         if cycles > 0:
@@ -88,7 +90,10 @@ class Giving:
 
 @dataclass
 class Job:
-    """An instruction in a pipe's queue. `started` carries its start, `completed` its end plus its latency."""
+    """An instruction in a pipe's queue. `started` carries its start, `completed` its end plus its latency.
+
+    `busy` is False for a wait for another core's flag, which holds the pipe without work.
+    """
 
     name: str
     seen: int
@@ -97,6 +102,8 @@ class Job:
     gives: list[Giving]
     started: simpy.Event
     completed: simpy.Event
+    touches: list[Touch] = field(default_factory=list)
+    busy: bool = True
 
 
 class Pipe:
@@ -121,10 +128,11 @@ class Pipe:
         while True:
             job: Job = yield self._queue.get()
             earliest = max(job.seen, self.free_at)
-            start, latest_name = earliest, ""
+            start, latest_name, arrived = earliest, "", 0
             for taking in job.takes:
                 self.blocked_on = f"{taking.what} for {job.name}"
                 arrival: int = yield taking.token
+                arrived = max(arrived, arrival)
                 if arrival > start:  # the first of equals keeps the name
                     start, latest_name = arrival, taking.wait_name
             self.blocked_on = None
@@ -135,15 +143,21 @@ class Pipe:
             job.started.succeed(start)
             for giving in job.gives:
                 giving.token.succeed(end + giving.after_end)
-            self._book(job, start, end)
+            self._book(job, start, end, arrived)
 
             yield sleep_until(self._world, end)
             self.free_at = end
             self.completed_at = end + job.price.latency
             job.completed.succeed(self.completed_at)
 
-    def _book(self, job: Job, start: int, end: int) -> None:
-        self._ledger.busy[self.name] += job.price.duration
+    def _book(self, job: Job, start: int, end: int, arrived: int) -> None:
+        for touch in job.touches:
+            if touch.how == "pop":
+                self._ledger.slots.note(touch, arrived, arrived)
+            else:
+                self._ledger.slots.note(touch, start, end + (job.price.latency if touch.how == "write" else 0))
+        if job.busy:
+            self._ledger.busy[self.name] += job.price.duration
         self._ledger.events.append((self.name, job.name, start, end))
         for resource, moved in job.price.moved_bytes.items():
             self._ledger.moved_bytes[resource] += moved

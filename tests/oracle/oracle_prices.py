@@ -81,13 +81,13 @@ class Prices:
         for instr in instructions(program):
             if instr.label:
                 self._labelled.setdefault(instr.label, []).append(instr)
-        # By identity, because hashing an instruction means walking all its expressions.
-        self._known: dict[int, Price] = {}
+        # By identity, because hashing an instruction means walking all its expressions; kept, so that it stays its own.
+        self._known: dict[int, tuple[Instr, Price]] = {}
 
     def of(self, instr: Instr) -> Price:
         if id(instr) not in self._known:
-            self._known[id(instr)] = self._price(instr)
-        return self._known[id(instr)]
+            self._known[id(instr)] = (instr, self._price(instr))
+        return self._known[id(instr)][1]
 
     def overlap(self, pair: tuple[str, str]) -> int:
         """Cycles by which a token with this unit flag leaves before the end of the instruction.
@@ -115,7 +115,7 @@ class Prices:
         for cost in instr.costs:
             for resource, moved in zip(RESOURCES, cost_bytes(cost, self._env), strict=True):
                 moved_bytes[resource] += int(moved)
-            if cost.model in ("dma", "drain"):
+            if cost.model in ("dma", "drain", "drain_ub"):
                 latency = self._latency(cost)
         duration = self._plain_duration(instr)
         if self._stretched is not None and moved_bytes[self._stretched] > 0:
@@ -126,8 +126,9 @@ class Prices:
         return int(to_cycles(sum(float(cost_cycles(self._platform, cost, self._env)) for cost in instr.costs)))
 
     def _latency(self, cost: Cost) -> int:
-        if cost.model == "drain":
-            return int(to_cycles(fixpipe.latency_cycles(self._platform)))
+        if cost.model in ("drain", "drain_ub"):
+            target = "gm" if cost.model == "drain" else "ub"
+            return int(to_cycles(fixpipe.latency_cycles(self._platform, target)))
         return int(to_cycles(dma.latency_cycles(self._platform, str(dict(cost.args)["path"]))))
 
     def _argument(self, value: Expr | str) -> int:

@@ -5,13 +5,15 @@ merged or precomputed. Same semantics as the executor, written a second time: re
 cycle.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 import simpy
-from oracle_core import SUB_CORES, Core, Ring, Timing
+from oracle_core import Core
+from oracle_flags import SUB_CORES, Credits, Link
 from oracle_machine import Ledger
 from oracle_prices import Prices, names, number
+from oracle_scalar import Timing
 
 from cost_models.platform import Platform
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
@@ -26,7 +28,7 @@ MOST_STRETCHED_RUNS = 7
 
 @dataclass(frozen=True)
 class FifoCounts:
-    """Tiles by core."""
+    """Tiles by core, of one ring: allocated (a tile's push allocates), recorded as pushed, popped."""
 
     allocated: Mapping[str, int]
     pushed: Mapping[str, int]
@@ -38,7 +40,10 @@ class OracleResult:
     """One block. `cycles` is None on a hang, and then `blocked` says for each core what it waits for.
 
     `busy` has every pipe of every core, `waits` only names with more than 0 cycles; a name that several cores
-    share (`<fifo>.ready`) is their sum. `moved_bytes` is by shared resource, and `moving` is the part of
+    share (`<fifo>.ready`) is their sum. `counts` and `credits` are by FIFO, or by FIFO and way (`<fifo>.C2V`) where it
+    has both. `clashes` are (track, tile, slot) where the tile was written before its slot had been read for the last
+    time, `torn` are (track, tile, reader) where it was read before it was there; tracks are FIFOs as in `counts`,
+    `<fifo>.local` and the rings of the workload. `moved_bytes` is by shared resource, and `moving` is the part of
     `busy` in instructions that move bytes of a resource, by resource and pipe.
     `events` are (pipe, instruction, start, end), in order of their starts, and in program order on each pipe.
     """
@@ -49,6 +54,9 @@ class OracleResult:
     waits: Mapping[str, int]
     blocked: Mapping[str, str]
     counts: Mapping[str, FifoCounts]
+    credits: Mapping[str, Credits]
+    clashes: Sequence[tuple[str, int, int]]
+    torn: Sequence[tuple[str, int, str]]
     credits_left: int
     moved_bytes: Mapping[str, int]
     moving: Mapping[str, Mapping[str, int]]
@@ -90,19 +98,21 @@ def simulate(
 ) -> OracleResult:
     """One block in one configuration, alone on the chip but for `stretch`.
 
-    Raises ValueError for a program that makes no sense (an unknown name, pipe, buffer, FIFO or label).
+    Raises ValueError for a program that makes no sense (an unknown name, pipe, buffer, FIFO or label, a
+    direction that the rule set refuses).
     """
     world = simpy.Environment()
     ledger = Ledger()
     timing = Timing(platform)
     env = names(workload, config, block)
-    rings = {fifo.name: Ring(world, fifo, rule_set, env) for fifo in workload.fifos}
+    links = {fifo.name: Link(world, fifo, rule_set, env) for fifo in workload.fifos}
+    ways = [way for link in links.values() for way in link.ways.values()]
     cores = []
     for kind, program in workload.programs:
         for name in SUB_CORES if kind == "AIV" else (kind,):
             own = names(workload, config, block, sub=1 if name == "AIV1" else 0)
             prices = Prices(platform, program, own, stretch, stretch_resource)
-            cores.append(Core(world, name, program, own, prices, timing, workload.buffers, rings, ledger))
+            cores.append(Core(world, name, program, own, prices, timing, workload, links, rule_set, ledger))
     world.run()
 
     blocked = {core.name: reason for core in cores if (reason := _blocked(core))}
@@ -113,10 +123,11 @@ def simulate(
         busy={pipe.name: ledger.busy[pipe.name] for core in cores for pipe in core.pipes.values()},
         waits=dict(ledger.waits),
         blocked=blocked,
-        counts={
-            ring.name: FifoCounts(dict(ring.allocated), dict(ring.pushed), dict(ring.popped)) for ring in rings.values()
-        },
-        credits_left=sum(ring.credits_left() for ring in rings.values()),
+        counts={way.track: FifoCounts(dict(way.allocated), dict(way.pushed), dict(way.popped)) for way in ways},
+        credits={way.track: way.credits() for way in ways},
+        clashes=ledger.slots.clashes(),
+        torn=ledger.slots.torn(),
+        credits_left=sum(link.flags_left() for link in links.values()),
         moved_bytes={resource: ledger.moved_bytes[resource] for resource in RESOURCES},
         moving={resource: dict(cycles) for resource, cycles in ledger.moving.items()},
         events=sorted(ledger.events, key=lambda e: (e[2], e[0])) if with_events else [],

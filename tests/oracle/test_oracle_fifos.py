@@ -119,7 +119,7 @@ def test_credits_at_construction_let_the_producer_run_ahead_and_poison_the_next_
 def test_a_fixed_drain_hangs_where_fewer_credits_are_pending() -> None:
     result = c2v(1, rules="a2a3-fixed-drain")
     assert (result.status, result.cycles) == ("hang", None)
-    assert result.blocked == {"AIC": "S waits for pipe.free (credit 1 of 2 at destruction)"}
+    assert result.blocked == {"AIC": "S waits for pipe.free from AIV0 (credit 1 of 2 at destruction)"}
     assert c2v(1).status == "ok"
 
 
@@ -129,8 +129,8 @@ def test_who_pops_more_than_is_pushed_hangs() -> None:
     )
     result = simulate(example, platform(), rule_set_for("a2a3"), {})
     assert result.blocked == {
-        "AIV0": "S waits for pipe.ready (tile 2)",
-        "AIV1": "S waits for pipe.ready (tile 2)",
+        "AIV0": "S waits for pipe.ready from AIC (tile 2)",
+        "AIV1": "S waits for pipe.ready from AIC (tile 2)",
     }
     assert result.counts["pipe"].popped == {"AIV0": 2, "AIV1": 2}
 

@@ -41,15 +41,18 @@ def test_the_platforms_are_listed(words: list[str], cli: Cli) -> None:
     assert shown.stdout.splitlines()[0].split() == ["name", "family", "chip", "description"]
     assert "ascend910b2" in shown.stdout
     found = json.loads(cli(*words, "--json").stdout)
-    assert [p["name"] for p in found] == ["ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4"]
+    assert [p["name"] for p in found] == [
+        "ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4", "ascend950dt", "ascend950pr"
+    ]  # fmt: skip
 
 
-def test_every_number_is_shown_with_unit_kind_and_source(cli: Cli) -> None:
+@pytest.mark.parametrize("name", ["ascend910b2", "ascend950pr"])
+def test_every_number_is_shown_with_unit_kind_and_source(name: str, cli: Cli) -> None:
     from cost_models.platform import load_platform
 
-    shown = cli("platforms", "show", "ascend910b2").stdout
-    described = json.loads(cli("platforms", "show", "ascend910b2", "--json").stdout)
-    numbers = load_platform("ascend910b2").numbers
+    shown = cli("platforms", "show", name).stdout
+    described = json.loads(cli("platforms", "show", name, "--json").stdout)
+    numbers = load_platform(name).numbers
     assert [n["key"] for n in described["numbers"]] == list(numbers)
     for n in described["numbers"]:
         assert n["unit"]
@@ -58,6 +61,15 @@ def test_every_number_is_shown_with_unit_kind_and_source(cli: Cli) -> None:
         assert n["unit"] in line
         assert n["kind"] in line
         assert n["source"] in line
+
+
+def test_numbers_are_shown_where_a_family_has_them(cli: Cli) -> None:
+    shown = {name: cli("platforms", "show", name).stdout for name in ("ascend910b2", "ascend950pr")}
+    for key in ("dma.ub_to_l1.rate", "fixpipe.ub_write_rate"):
+        assert key not in shown["ascend910b2"]
+        assert key in shown["ascend950pr"]
+    assert "flags.counter_max" in shown["ascend910b2"]
+    assert "flags.counter_max" not in shown["ascend950pr"]
 
 
 def test_a_file_of_ones_own_works_by_its_path(good: Path, cli: Cli) -> None:

@@ -210,7 +210,7 @@ NUMBER = "expected an integer"
         ("buffers[0].core", "AIX", "'AIX' is no core: expected AIC or AIV"),
         ("buffers[0].memory", "UB", "'UB' is no memory of AIC: expected L1, L0A, L0B or L0C"),
         ("rings[0].memory", "L1", "'L1' is no memory of AIV: expected UB"),
-        ("fifos[0].direction", "C2C", "'C2C' is no direction: expected C2V or V2C"),
+        ("fifos[0].direction", "C2C", "'C2C' is no direction: expected C2V, V2C, BOTH, V2C_CTRL"),
         ("fifos[0].flag_id", 256, "256 is out of range: expected 0 to 255"),
         ("fifos[0].slot_num_name", "n2", "'n2' is no problem size or tunable: expected n, way or depth"),
         (
@@ -229,8 +229,8 @@ NUMBER = "expected an integer"
             ["name", "m"],
             f"'m' is no problem size, tunable or earlier derived name: {SIZE}",
         ),
-        ("buffers[0].bytes", ["name", "sub"], "'sub' has no value here: expected it in costs only"),
-        ("programs.AIV[0].trips", ["name", "sub"], "'sub' has no value here: expected it in costs only"),
+        ("buffers[0].bytes", ["name", "sub"], "'sub' has no value here: expected it in programs only"),
+        ("launch.blocks", ["name", "sub"], "'sub' has no value here: expected it in programs only"),
         (
             "launch.blocks",
             ["name", "block"],
@@ -328,7 +328,7 @@ def test_one_wrong_value_is_one_sentence_at_its_place(path: str, value: Any, sen
         ),
         "MODEL": (
             "programs.AIV[0].body[3].costs[0].model",
-            "'vec' is no cost model: expected dma, matmul, drain, vector or cycles",
+            "'vec' is no cost model: expected dma, matmul, drain, drain_ub, vector or cycles",
         ),
         "NEAREST": ("rules[0].sentence", "'{nearest}' is no field: expected {value} or {limit}"),
     }

@@ -5,6 +5,7 @@ import string
 from collections.abc import Sequence
 from dataclasses import fields
 from functools import lru_cache
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -12,12 +13,15 @@ from hypothesis import HealthCheck, assume, event, given, settings
 from hypothesis import strategies as st
 
 from cost_models.dma import PATHS
-from pto_tune.model import serial
+from pto_tune.lowering.costs import MODELS
+from pto_tune.model import fixpipe, serial
 from pto_tune.model.expr import OPERATORS, Expr, expr, name
 from pto_tune.model.nodes import (
     DIRECTIONS,
     MEMORIES,
+    PIPE_KINDS,
     PIPES,
+    TILE_KINDS,
     Buffer,
     Cost,
     Fifo,
@@ -29,7 +33,9 @@ from pto_tune.model.nodes import (
     Ring,
     Rule,
     Talloc,
+    TConfig,
     Tfree,
+    Tile,
     Token,
     Tpop,
     Tpush,
@@ -88,17 +94,36 @@ def parameters(draw: Any, cls: Any, own: str) -> Any:
 @st.composite
 def costs(draw: Any, names: Sequence[str]) -> Cost:
     e = expressions(names)
-    model = draw(st.sampled_from(["dma", "vector", "cycles", "matmul", "drain"]))
-    args: dict[str, list[str]] = {
-        "dma": ["bytes", "burst_bytes", "hbm_bytes"],
-        "vector": ["rows", "cols", "elem_bytes"],
-        "cycles": ["cycles"],
-        "matmul": ["m", "k", "n", "elem_bytes"],
-        "drain": ["rows", "cols", "out_bytes", "hbm_bytes"],
-    }
-    first = {"dma": [("path", draw(st.sampled_from(PATHS)))], "vector": [("family", draw(NAMES))]}
-    pairs = [*first.get(model, []), *((key, draw(e)) for key in args[model])]
+    model = draw(st.sampled_from(sorted(MODELS)))
+    texts = {"path": st.sampled_from(PATHS), "family": NAMES}
+    pairs = [(key, draw(texts.get(key, e))) for key in MODELS[model]]
     return Cost(model, tuple(draw(st.permutations(pairs))))
+
+
+CONFIGS = st.builds(
+    TConfig,
+    layout=st.sampled_from(fixpipe.LAYOUTS),
+    quant=st.sampled_from(sorted(fixpipe.OUTPUT_TYPES)),
+    relu=st.sampled_from(fixpipe.RELU_MODES),
+    phase=st.sampled_from(fixpipe.PHASES),
+    sub_block_id=st.integers(0, 3),
+    atomic=st.sampled_from(fixpipe.ATOMICS),
+    clip_relu=st.just("") | NAMES,
+    channel_split=st.booleans(),
+)
+
+
+@st.composite
+def pipes(draw: Any, own: str, e: Strategy[Expr], tunables: Sequence[str]) -> Fifo:
+    """A TPipe or TMPipe of any direction; what a plain pipe has by default is left as it is half of the time."""
+    rest: dict[str, Strategy[Any]] = dict.fromkeys(("used", "gm_bytes", "allocate", "record", "wait", "free"), e)
+    rest |= {"gated": e, "is_no_split": st.none() | e, "gm_form": st.booleans(), "unit_flag": st.booleans()}
+    rest |= {"kind": st.sampled_from(PIPE_KINDS)}
+    rest |= {part: st.sampled_from(["", *tunables]) for part in ("slot_num_name", "sync_period_name")}
+    values: dict[str, Any] = {part: draw(some) for part, some in rest.items() if draw(st.booleans())}
+    for part in ("slot_bytes", "slot_num", "sync_period", "local_slot_num", "split", "tile_bytes"):
+        values[part] = draw(e)
+    return Fifo(own, draw(st.sampled_from(DIRECTIONS)), flag_id=draw(st.integers(0, 255)), **values)
 
 
 @st.composite
@@ -106,33 +131,46 @@ def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> t
     """Nodes of every kind; the first two are labelled, and every event has an instruction of its own."""
     buffers = [b.name for b in w["buffers"] if b.core == core]
     rings = [r.name for r in w["rings"] if r.core == core]
-    filled = [f.name for f in w["fifos"] if (f.direction == "C2V") == (core == "AIC")]
-    emptied = [f.name for f in w["fifos"] if (f.direction == "V2C") == (core == "AIC")]
+    out, into = ("C2V", "V2C") if core == "AIC" else ("V2C", "C2V")
+    filled = [f.name for f in w["fifos"] if "BOTH" in f.direction or out in f.direction]
+    emptied = [f.name for f in w["fifos"] if "BOTH" in f.direction or into in f.direction]
     events = draw(st.lists(NAMES, max_size=2, unique=True))
-    inner = [*names, "block"]
+    inner = [*names, "block", "sub"]
     e = expressions(inner)
     pipes = st.sampled_from(PIPES[core])
     flags = st.none() | st.sampled_from([("mm", "st"), ("st", "mm")])
     tokens = (
         st.lists(st.builds(Token, st.sampled_from(buffers), flags), max_size=2).map(tuple) if buffers else st.just(())
     )
+    transfer: dict[str, Strategy[Any]] = {
+        "costs": st.lists(costs(inner), max_size=2).map(tuple),
+        "acquires": several(buffers),
+        "takes": several(buffers),
+        "publishes": tokens,
+        "releases": tokens,
+    }
+    order: dict[str, Strategy[Any]] = {"waits": several(events), "event": st.sampled_from(["", *events])}
     instr = st.builds(
         Instr,
         name=NAMES,
         pipe=pipes,
-        costs=st.lists(costs([*inner, "sub"]), max_size=2).map(tuple),
-        acquires=several(buffers),
-        takes=several(buffers),
-        publishes=tokens,
-        releases=tokens,
-        waits=several(events),
-        event=st.sampled_from(["", *events]),
+        **transfer,
+        **order,
         writes=several([*filled, *rings]),
         reads=several([*emptied, *rings]),
         issues=st.integers(1, 40),
     )
-    calls = [st.builds(call, st.sampled_from(filled)) for call in (Talloc, Tpush) if filled]
-    calls += [st.builds(call, st.sampled_from(emptied)) for call in (Tpop, Tfree) if emptied]
+    tiles = st.builds(Tile, st.sampled_from(TILE_KINDS), rows=e, cols=e, elem_bytes=e, **transfer)
+    order |= {"split": st.none() | e}
+    calls: list[Strategy[Node]] = []
+    if filled:
+        push = st.sampled_from(filled)
+        calls += [st.builds(Talloc, push, **order), st.builds(Tpush, push, **order)]
+        calls += [st.builds(Tpush, push, tiles, st.none() | CONFIGS, **order)]
+        calls += [st.builds(Tpush, push, tiles, simplified=st.just(True), **order)]
+    if emptied:
+        pop = st.sampled_from(emptied)
+        calls += [st.builds(Tpop, pop, st.none() | tiles, **order), st.builds(Tfree, pop, st.booleans(), **order)]
     leaf: Strategy[Node] = st.one_of(*calls, instr)
     inside = st.lists(st.one_of(*calls, st.builds(Loop, e, st.lists(leaf, max_size=2).map(tuple))), max_size=2)
     nodes = leaf | st.builds(Loop, e, inside.map(tuple))
@@ -162,22 +200,12 @@ def workloads(draw: Any) -> Workload:
     tracks = draw(st.lists(NAMES, min_size=1, max_size=4, unique=True))
     w: dict[str, Any] = {
         "buffers": tuple(
-            Buffer(n, *draw(places), draw(e), draw(e)) for n in draw(st.lists(NAMES, max_size=3, unique=True))
+            Buffer(n, core, memory, draw(e), draw(e))
+            for n in draw(st.lists(NAMES, max_size=3, unique=True))
+            for core, memory in [draw(places)]
         ),
-        "rings": tuple(Ring(n, *draw(places), draw(e), draw(e)) for n in tracks[:1]),
-        "fifos": tuple(
-            Fifo(
-                n,
-                draw(st.sampled_from(DIRECTIONS)),
-                *(draw(e) for _ in range(5)),
-                flag_id=draw(st.integers(0, 255)),
-                tile_bytes=draw(e),
-                slot_num_name=draw(st.sampled_from(["", *(t.name for t in tunables)])),
-                unit_flag=draw(st.booleans()),
-                used=draw(e),
-            )
-            for n in tracks[1:]
-        ),
+        "rings": tuple(Ring(tracks[0], core, memory, draw(e), draw(e)) for core, memory in [draw(places)]),
+        "fifos": tuple(draw(pipes(n, e, [t.name for t in tunables])) for n in tracks[1:]),
     }
     both = st.permutations(sorted(PIPES))
     cores = draw(both) if w["fifos"] else draw(both)[: draw(st.integers(1, 2))]
@@ -206,7 +234,7 @@ def test_every_workload_comes_back_equal(w: Workload) -> None:
     todo = [node for _, body in w.programs for node in body]
     while todo:
         node = todo.pop()
-        event(type(node).__name__)
+        event(type(node).__name__ + (" of a tile" if getattr(node, "tile", None) else ""))
         todo += node.body if isinstance(node, Loop) else ()
     text = serial.to_json(w)
     assert serial.from_json(text) == w
@@ -216,7 +244,10 @@ def test_every_workload_comes_back_equal(w: Workload) -> None:
 # documents
 
 KEYS = sorted(
-    {"format", "kind", "model", "costs", "body", "name", "value", "AIC", "AIV", "programs", "trips", "steady"}
+    {
+        *("format", "kind", "model", "costs", "body", "name", "value", "AIC", "AIV", "programs", "trips", "steady"),
+        *("fifo", "tile", "config", "split", "waits", "event", "simplified", "rows", "quant"),
+    }
 )
 SCALARS = (
     st.none()
@@ -224,7 +255,9 @@ SCALARS = (
     | st.integers()
     | st.floats()
     | st.text(max_size=8)
-    | st.sampled_from([*KEYS, *OPERATORS, "instr", "loop", "tpop", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT])
+    | st.sampled_from(
+        [*KEYS, *OPERATORS, "instr", "loop", "tpop", "tpush", "Acc", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT]
+    )
 )
 JSON: Strategy[Any] = st.recursive(
     SCALARS,
@@ -264,6 +297,7 @@ def test_any_text_is_refused_in_sentences(text: str) -> None:
 
 
 DOCUMENTS = {n: serial.to_json(workload(n)) for n in workload_names()}
+DOCUMENTS["calls"] = Path(__file__).with_name("calls.json").read_text("utf-8")
 
 
 def places(document: Any) -> list[tuple[Any, Any]]:

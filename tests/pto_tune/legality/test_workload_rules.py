@@ -113,7 +113,7 @@ def test_flag_ids_out_of_range_are_refused() -> None:
     from dataclasses import replace
 
     work = workload("stream")
-    fifos = (replace(work.fifos[0], flag_id=15), work.fifos[1])
+    fifos = (replace(work.fifos[0], flag_id=15), *work.fifos[1:])
     e = evaluate_columns(Problem.of(replace(work, fifos=fifos), B2), {})
     assert e.rules[e.rule[0]] == "c2v-flag-id"
     assert "nearest legal FlagID: 14" in e.reason(0)

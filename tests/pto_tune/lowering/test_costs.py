@@ -1,0 +1,31 @@
+"""Durations and bytes of the costs that stay within a cube core and its vector sub-cores."""
+
+import pytest
+
+from cost_models import dma, fixpipe, load_platform
+from pto_tune.lowering.costs import MODELS, cost_bytes, cost_cycles
+from pto_tune.model import vocabulary as v
+from pto_tune.model.expr import name
+from pto_tune.model.nodes import Cost
+
+PR = load_platform("ascend950pr")
+B2 = load_platform("ascend910b2")
+
+
+def test_a_drain_into_ub_is_priced_by_the_fixpipe_and_moves_nothing_through_l2() -> None:
+    cost = v.drain_ub(name("rows"), 128, 4)
+    assert tuple(key for key, _ in cost.args) == MODELS["drain_ub"] == ("rows", "cols", "out_bytes")
+    assert cost_cycles(PR, cost, {"rows": 64}) == fixpipe.drain_cycles(PR, 64, 128, 4, "ub")
+    assert cost_bytes(cost, {"rows": 64}) == (0, 0, 0)
+
+
+def test_a_copy_from_ub_to_l1_moves_nothing_through_l2() -> None:
+    cost = v.dma("ub_to_l1", 16384, 2048)
+    assert cost_cycles(PR, cost, {}) == dma.transfer_cycles(PR, "ub_to_l1", 16384, 2048)
+    assert cost_bytes(cost, {}) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("cost", [v.drain_ub(64, 128, 4), v.dma("ub_to_l1", 16384, 2048)], ids=lambda c: c.model)
+def test_a_platform_without_the_path_says_so(cost: Cost) -> None:
+    with pytest.raises(ValueError, match=r"platform 'ascend910b2' \(family a2a3\) has no "):
+        cost_cycles(B2, cost, {})
