@@ -301,7 +301,7 @@ class PipeCalls:
     def _around(self, core: str, node: Call, use: FlagUse, pipe_for_waits: str, *, before: bool) -> None:
         """The events of a call: waited for before it on its pipe, given after it."""
         em = self.em
-        if before and node.waits:
+        if before and any((core, event) not in self.always for event in node.waits):
             pipe = use.pipe if use.pipe != "S" else pipe_for_waits
             em.instruction(core, 0, Instr("TSYNC", pipe, waits=node.waits))
         if not before and node.event:
