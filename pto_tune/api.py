@@ -20,9 +20,16 @@ from cost_models.platform import Platform
 from pto_tune import __version__
 from pto_tune.evaluation import ENGINE, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
-from pto_tune.exporters.recommendation import PipeDirection, PipeRecommendation, Recommendation, SplitAxis
-from pto_tune.model.expr import evaluate as value_of
-from pto_tune.model.nodes import SPLITS, Workload
+from pto_tune.exporters.pipe_checks import GATED
+from pto_tune.exporters.recommendation import Recommendation
+from pto_tune.exporters.recommending import (
+    configuration_warnings,
+    family_of,
+    periods_of_their_own,
+    pipe_recommendations,
+    row_environment,
+)
+from pto_tune.model.nodes import Workload
 from pto_tune.table import label, parameter
 from pto_tune.tuning import TuneResult, tune
 from pto_tune.verdicts import OK, VERDICTS
@@ -51,12 +58,6 @@ __all__ = [
 
 ACCOUNT_LIMIT = 4096
 """Rows up to which `evaluate` adds waits unless told otherwise."""
-
-PIPE_DIRECTIONS: Mapping[str, PipeDirection] = {"C2V": "DIR_C2V", "V2C": "DIR_V2C"}
-"""A FIFO's direction in the words of a TPipe."""
-
-SPLIT_AXES: tuple[SplitAxis, ...] = ("TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT")
-"""TileSplitAxis by its integer value."""
 
 Table = Any  # a DataFrame, a mapping of columns, or a sequence of configurations
 
@@ -165,17 +166,18 @@ def _accounts(e: Evaluation) -> list[Accounts | None]:
 
 
 def not_exportable_because(e: Evaluation, row: int) -> str:
-    """Why no TPipe header can carry the row's configuration; "" where one can."""
+    """Why no header can carry the row's configuration; "" where one can."""
     if e.verdict[row] != OK:
         return f"only configurations with verdict ok are exported, and this one is {VERDICTS[e.verdict[row]]}"
-    if not e.derived_period[row]:
-        return (
-            "a TPipe derives SyncPeriod from SlotNum; only a gated TMPipe can carry "
-            f"SyncPeriod {int(e.table['sync_period'][row])}"
-            if "sync_period" in e.table
-            else "a TPipe derives SyncPeriod from SlotNum; only a gated TMPipe can carry another one"
-        )
-    return ""
+    if e.derived_period[row]:
+        return ""
+    workload, rule_set = e.problem.workload, e.problem.rule_set
+    env = row_environment(workload, {n: int(c[row]) for n, c in e.table.items()})
+    own = [
+        f"{name}: SyncPeriod {period} with FifoDepth {depth}, where a TPipe derives {derived}"
+        for name, period, depth, derived in periods_of_their_own(workload, rule_set, env)
+    ]
+    return f"only a gated TMPipe can carry a SyncPeriod of its own ({'; '.join(own)}): {GATED}" if own else ""
 
 
 def evaluate_records(
@@ -242,32 +244,14 @@ def recommendation(
     timing: str = "task",
     run: str | None = None,
 ) -> Recommendation:
-    """What an exporter needs for one configuration. ValueError where it is not ok or no TPipe can carry it."""
+    """What an exporter needs for one configuration. ValueError where it is not ok or no header can carry it."""
     problem = problem_of(work, platform, pto_isa, timing)
     e = evaluate_columns(problem, dict(configuration))
     why = not_exportable_because(e, 0)
     if why:
         raise ValueError(f"this configuration cannot be exported: {why}{': ' + e.reason(0) if e.reason(0) else ''}")
-    w = problem.workload
-    env: dict[str, Any] = {**{n: int(c[0]) for n, c in e.table.items()}, "block": 0}
-    for name, expression in w.derived:
-        env[name] = int(value_of(expression, env))
-    pipes = tuple(
-        PipeRecommendation(
-            name=f.name,
-            flag_id=f.flag_id,
-            direction=PIPE_DIRECTIONS[f.direction],
-            slot_bytes=int(value_of(f.slot_bytes, env)),
-            slot_num=int(value_of(f.slot_num, env)),
-            sync_period=problem.rule_set.derived_period(int(value_of(f.slot_num, env))),
-            local_slot_num=int(value_of(f.local_slot_num, env)),
-            is_no_split=SPLITS[int(value_of(f.split, env))] == "NO_SPLIT",
-            en_unit_flag=f.unit_flag,
-            split=SPLIT_AXES[int(value_of(f.split, env))],
-        )
-        for f in w.fifos
-        if int(value_of(f.used, env))
-    )
+    w, rule_set = problem.workload, problem.rule_set
+    env = row_environment(w, {n: int(c[0]) for n, c in e.table.items()})
     values = {n: label(parameter(w, n), int(c[0])) for n, c in e.table.items()}
     sizes = [p.name for p in w.problem]
     shown = {n: v for n, v in values.items() if n not in sizes}
@@ -276,19 +260,22 @@ def recommendation(
         workload=w.name,
         platform=problem.platform.name,
         soc=problem.platform.soc,
-        rule_set=problem.rule_set.name,
+        family=family_of(rule_set),
+        rule_set=rule_set.name,
+        revisions=tuple(map(str, rule_set.revisions)),
         pto_isa=pto_isa,
         run=run,
         configuration=shown,
         problem={n: values[n] for n in sizes},
         constants={n: v for n, v in shown.items() if isinstance(v, int) and n not in pipe_names},
-        pipes=pipes,
+        pipes=pipe_recommendations(w, rule_set, env),
         predicted_us=float(e.time_us[0]),
         predicted_cycles=int(e.cycles[0]),
         timing=timing,
         versions={"pto-tune": __version__},
         platform_sha256=problem.platform.sha256,
         verdict=VERDICTS[e.verdict[0]],
+        warnings=configuration_warnings(w, problem.platform, rule_set, env),
     )
 
 

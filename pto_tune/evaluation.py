@@ -118,20 +118,29 @@ class Evaluation:
         run = int(self.run_row[row])
         lanes = self.execution.lanes
         name = self.rules[rule]
-        which = self._findings[list(verdicts.STRUCTURE_RULES).index(name)]
+        which = self.findings[list(verdicts.STRUCTURE_RULES).index(name)]
         for lane in range(int(self.execution.first_lane[run]), int(self.execution.last_lane[run])):
             schedule = int(lanes.schedule[lane])
             if which[schedule]:
                 return sentences.sentence(self.problem.code, lanes.schedules, schedule, name)
         raise AssertionError(name)
 
-    _findings: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
+    findings: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 
     def rule_verdict(self, rule: int) -> int:
         """Verdict of a rule by its number."""
         if rule < len(self._columns):
             return verdicts.VERDICTS.index(self._columns[rule].verdict)
         return verdicts.RULE_VERDICT[self.rules[rule]]
+
+    def warnings(self, row: int) -> list[str]:
+        """What no rule forbids but a page of the ISA or a header has something to say about: sentences."""
+        from pto_tune.legality.warnings import warnings
+
+        one = {name: c[row : row + 1] for name, c in self.table.items()}
+        env = environment(self.problem.workload, {**one, "block": np.zeros(1, dtype=np.int64)})
+        p = self.problem
+        return [w.sentence(0) for w in warnings(p.workload, p.platform, p.rule_set, env, 1) if w.broken[0]]
 
     def reason(self, row: int) -> str:
         """The sentence of the row's verdict; "" when ok."""
@@ -209,10 +218,10 @@ def _execute(
 ) -> None:
     x = execute(e.problem.code, e.problem.platform, table, legal.shape[0], jump=jump, threads=threads)
     e.execution = x
-    e._findings = verdicts.find(e.problem.code, x.lanes.schedules).broken
+    e.findings = verdicts.find(e.problem.code, x.lanes.schedules).broken
     for i in range(len(verdicts.STRUCTURE_RULES)):
         by_row = np.zeros(legal.shape[0], dtype=bool)
-        np.logical_or.at(by_row, x.lanes.row, e._findings[i][x.lanes.schedule])
+        np.logical_or.at(by_row, x.lanes.row, e.findings[i][x.lanes.schedule])
         e.broken[n_static + i, legal] = by_row
     e.cycles[legal] = np.where(x.hang, 0, x.cycles)
     e.timed[legal] = ~x.hang
@@ -238,10 +247,13 @@ def _bytes(problem: Problem, env: Mapping[str, Any], n: int) -> dict[str, Ints]:
 
 
 def _derived(problem: Problem, env: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
-    """Rows whose SyncPeriod is the one that a TPipe derives, for every FIFO."""
+    """Rows in which every TPipe that is used has the SyncPeriod that it derives."""
     same = np.ones(n, dtype=bool)
     for f in problem.workload.fifos:
+        if f.kind != "TPipe":
+            continue
         given = value_of(f.sync_period, env)
         derived = value_of(derived_period_expr(f, problem.rule_set), env)
-        same &= np.broadcast_to((given == 0) | (given == derived), n)
+        unused = value_of(f.used, env) == 0
+        same &= np.broadcast_to(unused | (given == 0) | (given == derived), n)
     return same

@@ -35,7 +35,7 @@ def sentence(code: Code, schedules: Schedules, i: int, rule: str) -> str:
                 "before the read (the store has to come before the TPUSH of its tile, on the pipe that records)"
             )
         case _:
-            return _left(code, schedules, i)
+            return _left(schedules, i)
 
 
 def first_tile(code: Code, schedules: Schedules, i: int, rule: str) -> tuple[int, int]:
@@ -45,7 +45,7 @@ def first_tile(code: Code, schedules: Schedules, i: int, rule: str) -> tuple[int
     return track, int(schedules.over[i, track, column])
 
 
-def _left(code: Code, schedules: Schedules, i: int) -> str:
+def _left(schedules: Schedules, i: int) -> str:
     from pto_tune.executor.layout import I_LEFT
 
     return (

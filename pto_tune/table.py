@@ -42,7 +42,7 @@ def parse_value(p: Parameter | Tunable, text: str) -> int:
     """A value as a person writes it: an integer, or one of the labels (UP_DOWN)."""
     word = text.strip()
     for i, label in enumerate(p.labels):
-        if label and word.upper() in (label, f"TILE_{label}", f"DIR_{label}"):
+        if label and word.upper() in (label.upper(), f"TILE_{label}".upper(), f"DIR_{label}".upper()):
             return i
     try:
         return int(word)

@@ -44,17 +44,18 @@ def export(
     platform: options.RunPlatform = None,
     db: options.Db = None,
 ) -> None:
-    """Write a configuration of a run as a C++ header: constants, TPipe aliases, and checks by static_assert.
+    """Write a configuration of a run as a C++ header: constants, TPipe and TMPipe aliases, checks at compile time.
 
-    The header carries where it comes from and what was predicted, and does not compile against a pipe library
-    that derives another SyncPeriod than the recommended one.
+    The header carries where it comes from, what was predicted, and in comments what the kernel has to do. It does not
+    compile for another platform family, nor with a pipe library that derives another SyncPeriod than the recommended
+    one.
 
     \b
     Examples:
       pto-tune export latest -o best.hpp
       pto-tune export 3 --row 118 --namespace my_kernel::config
 
-    Exit code 1: the configuration is unsafe, or no TPipe can carry it.
+    Exit code 1: the configuration is unsafe, or no header can carry it.
     """
     if best and row is not None:
         raise ValueError("--best and --row exclude each other: give one of them")

@@ -21,7 +21,8 @@ _compiling = threading.Lock()
 F = TypeVar("F", bound=Callable[..., Any])
 
 _KERNEL_MODULES = (
-    "jit.py", "layout.py", "clocks.py", "tables.py", "state.py", "slots.py", "snapshot.py", "rounds.py", "trace.py",
+    "jit.py", "layout.py", "clocks.py", "tables.py", "state.py", "slots.py", "snapshot.py", "rounds.py", "endings.py",
+    "trace.py",
     "lanes.py", "detail.py",
 )  # fmt: skip
 
@@ -96,3 +97,12 @@ def kernel(function: F) -> F:
     finally:
         config.CACHE_DIR = before
     return cast("F", compiled)
+
+
+def inlined(function: F) -> F:
+    """Decorator: put into the kernels that call it; arrays passed to a call would be counted twice, with locks."""
+    if not jit_enabled():
+        return function
+    import numba
+
+    return cast("F", numba.njit(nogil=True, error_model="numpy", inline="always")(function))

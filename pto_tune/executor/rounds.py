@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import inlined, kernel
 from pto_tune.executor.layout import (
     I_SKIPPED,
     I_STATE,
@@ -13,15 +13,35 @@ from pto_tune.executor.layout import (
     I_WINDOW_END,
     I_WINDOW_START,
 )
-from pto_tune.executor.state import State
+from pto_tune.executor.state import (
+    DONE,
+    PC,
+    S_ADD,
+    S_AT,
+    State,
+)  # fmt: skip
 from pto_tune.executor.tables import Rounds, Schedule
 
 Ints = NDArray[np.int64]
 
 
-@kernel
+@inlined
+def in_steady_loops(ops: Ints, cs: Ints, loop_left: Ints, steady_op: Ints, left_now: Ints) -> bool:
+    """Whether some core runs and every running one is in its steady loop; `left_now` gets the trips left."""
+    running = False
+    for c in range(cs.shape[0]):
+        if cs[c, DONE] == 0:
+            q = steady_op[c]
+            if q < 0 or cs[c, PC] <= q or cs[c, PC] >= ops[q, 2]:
+                return False
+            left_now[c] = loop_left[q]
+            running = True
+    return running
+
+
+@inlined
 def same_state(
-    snaps: Ints, length: Ints, n: int, line: Ints, k: int, left: Ints, left_now: Ints, done: Ints
+    snaps: Ints, length: Ints, n: int, line: Ints, k: int, left: Ints, left_now: Ints, cs: Ints
 ) -> int:  # fmt: skip
     """The latest of n earlier rounds with this state in which every running core had at least as many trips left, and
     one had more; -1 where there is none."""
@@ -35,8 +55,8 @@ def same_state(
                 break
         if same:
             moved = False
-            for c in range(done.shape[0]):
-                if done[c] == 0:
+            for c in range(cs.shape[0]):
+                if cs[c, DONE] == 0:
                     if left[z, c] < left_now[c]:
                         same = False
                     if left[z, c] > left_now[c]:
@@ -46,10 +66,10 @@ def same_state(
     return -1
 
 
-@kernel
+@inlined
 def remember(
     snaps: Ints, length: Ints, op: Ints, counts: Ints, left: Ints, add: Ints, n: int, line: Ints, k: int, n_op: int,
-    counts_now: Ints, left_now: Ints, s_add: Ints,
+    counts_now: Ints, left_now: Ints, cs: Ints,
 ) -> None:  # fmt: skip
     """Keep round n: its state, first operation, executions, steady trips left and constants."""
     for q in range(k):
@@ -60,7 +80,7 @@ def remember(
         counts[n, q] = counts_now[0, q]
     for c in range(left_now.shape[0]):
         left[n, c] = left_now[c]
-        add[n, c] = s_add[c]
+        add[n, c] = cs[c, S_ADD]
 
 
 @kernel
@@ -70,7 +90,8 @@ def open_window(
 ) -> None:  # fmt: skip
     """Round n ends in the state of round z: fill in the window between them, and leave out whole windows (`skip`) so
     that at least one trip of every loop stays."""
-    n_cores = x.pc.shape[0]
+    cs = x.cs
+    n_cores = cs.shape[0]
     info[I_WINDOW_START] = rounds.op[z]
     info[I_WINDOW_END] = n_op
     info[I_STATE] = live
@@ -80,10 +101,10 @@ def open_window(
         out.out_regs[j] = rounds.regs[n, j]
         out.adjust[j] = 0
     for c in range(n_cores):
-        if x.s_at[c] > 0:
-            out.adjust[rounds.canon[x.s_at[c]] - 1] = x.s_add[c] - rounds.add[z, c]
+        if cs[c, S_AT] > 0:
+            out.adjust[rounds.canon[cs[c, S_AT]] - 1] = cs[c, S_ADD] - rounds.add[z, c]
         out.at_window[c, 1] = 0
-        if x.done[c] == 0:
+        if cs[c, DONE] == 0:
             out.at_window[c, 1] = rounds.left[z, c] - left_now[c]
             out.at_window[c, 0] = left_now[c]
             info[I_TRIPS] = max(info[I_TRIPS], out.at_window[c, 1])
@@ -96,5 +117,5 @@ def open_window(
                 more = min(more, (out.at_window[c, 0] - 1) // out.at_window[c, 1])
         info[I_SKIPPED] = more
         for c in range(n_cores):
-            if x.done[c] == 0:
+            if cs[c, DONE] == 0:
                 x.loop_left[steady_op[c]] -= more * out.at_window[c, 1]

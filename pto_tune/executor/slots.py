@@ -10,8 +10,20 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
-from pto_tune.executor.state import NEVER
+from pto_tune.executor.jit import inlined, kernel
+from pto_tune.executor.state import (
+    E_TILES,
+    E_WRITTEN,
+    NEVER,
+    R_CLOCK,
+    R_SEQ,
+    R_TILE,
+    RELEASED,
+    W_CLOCK,
+    W_RELEASED,
+    W_SEQ,
+    W_TILE,
+)  # fmt: skip
 
 Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
@@ -24,48 +36,64 @@ def _first(over: Ints, track: int, column: int, tile: int) -> None:
 
 
 @kernel
-def first_pop(ends: Ints, st: Ints, written: Ints, w_rel: Ints, over: Ints, b: int) -> None:
+def first_pop(ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, over: Ints, b: int) -> None:
     """Endpoint b pops its first tile: where the slot has been written again by now, nothing orders that."""
     slots = st[ends[b, 3]]
-    for e in range(ends.shape[0]):
-        if ends[e, 2] == 1 and ends[e, 0] == ends[b, 0] and written[e] > slots:
-            over[ends[b, 0], 1] = max(over[ends[b, 0], 1], written[e])
-            _first(over, ends[b, 0], 3 if w_rel[e, slots & (w_rel.shape[1] - 1)] >= 1 else 0, slots)
+    for j in range(mates.shape[1]):
+        e = mates[b, j]
+        if e < 0:
+            break
+        if ends[e, 0] == ends[b, 0] and es[e, E_WRITTEN] > slots:
+            over[ends[b, 0], 1] = max(over[ends[b, 0], 1], es[e, E_WRITTEN])
+            _first(over, ends[b, 0], 3 if sl[e, slots & (sl.shape[1] - 1), W_RELEASED] >= 1 else 0, slots)
 
 
 @kernel
+def unread_pop(ends: Ints, mates: Ints, sl: Ints, over: Ints, vc: Counts, now: int, b: int, tile: int) -> None:
+    """Endpoint b pops a tile that no instruction reads, with row `now` of `vc` known: that is its read."""
+    at = tile & (sl.shape[1] - 1)
+    sl[b, at, R_TILE] = tile
+    for j in range(mates.shape[1]):
+        e = mates[b, j]
+        if e < 0:
+            break
+        if ends[e, 0] == ends[b, 0] and sl[e, at, W_TILE] == tile and vc[now, sl[e, at, W_CLOCK]] < sl[e, at, W_SEQ]:
+            _first(over, ends[b, 0], 2, tile)
+
+
+@inlined
 def write_slot(
-    ends: Ints, pair: Ints, st: Ints, rel: Ints, count: Ints, written: Ints, read_clock: Ints, read_seq: Ints,
-    r_tile: Ints, w_tile: Ints, w_clock: Ints, w_seq: Ints, w_rel: Ints, owner: Ints, seen: Ints, over: Ints,
-    clock: Counts, b: int, tile: int, pipe: int, number: int,
+    ends: Ints, pair: Ints, mates: Ints, st: Ints, hs: Ints, es: Ints, sl: Ints, owner: Ints, seen: Ints, over: Ints,
+    vc: Counts, now: int, b: int, tile: int, pipe: int, number: int,
 ) -> None:  # fmt: skip
-    """Endpoint b writes a tile by instruction `number` of `pipe`, which knows `clock`. Columns of `over` as in
-    `trace`, the other arrays as in `state`."""
-    mask = w_tile.shape[1] - 1
+    """Endpoint b writes a tile by instruction `number` of `pipe`, which knows row `now` of `vc`. Columns of `over` as
+    in `trace`, the other arrays as in `state`."""
+    mask = sl.shape[1] - 1
     track = ends[b, 0]
     shared = ends[b, 6]  # another ring on the same slots
     slots = st[ends[b, 3]]
     at = tile & mask
-    written[b] = max(written[b], tile + 1)
-    w_tile[b, at] = tile
-    w_clock[b, at] = pipe
-    w_seq[b, at] = number
-    w_rel[b, at] = NEVER
-    for e in range(ends.shape[0]):
+    es[b, E_WRITTEN] = max(es[b, E_WRITTEN], tile + 1)
+    sl[b, at, W_TILE] = tile
+    sl[b, at, W_CLOCK] = pipe
+    sl[b, at, W_SEQ] = number
+    sl[b, at, W_RELEASED] = NEVER
+    for j in range(mates.shape[1]):
+        e = mates[b, j]
+        if e < 0:
+            break
         mine = ends[e, 0] == track
-        if ends[e, 2] == 1 or not (mine or (shared >= 0 and ends[e, 0] == shared)):
-            continue
         # tiles that the writer knows to be read
         known = seen[b, e]
-        while known < count[e] and clock[read_clock[e, known & mask]] >= read_seq[e, known & mask]:
+        while known < es[e, E_TILES] and vc[now, sl[e, known & mask, R_CLOCK]] >= sl[e, known & mask, R_SEQ]:
             known += 1
         seen[b, e] = known
         if mine:
-            if r_tile[e, at] == tile:
+            if sl[e, at, R_TILE] == tile:
                 _first(over, track, 2, tile)  # it has been read already
-            released = rel[pair[b, e]] if pair[b, e] >= 0 else 0
-            w_rel[b, at] = min(w_rel[b, at], released)
-            if count[e] == 0 and pair[b, e] >= 0:
+            released = hs[pair[b, e], RELEASED] if pair[b, e] >= 0 else 0
+            sl[b, at, W_RELEASED] = min(sl[b, at, W_RELEASED], released)
+            if es[e, E_TILES] == 0 and pair[b, e] >= 0:
                 continue  # it may never pop: `first_pop` looks
             in_flight = tile + 1 - known
             over[track, 1] = max(over[track, 1], in_flight)
@@ -73,40 +101,40 @@ def write_slot(
                 _first(over, track, 3 if tile + 1 - released <= slots else 0, tile)
             continue
         for w in range(ends.shape[0]):
-            if ends[w, 0] == shared and ends[w, 2] == 1 and written[w] > 0:
-                newest = written[w] - 1
+            if ends[w, 0] == shared and ends[w, 2] == 1 and es[w, E_WRITTEN] > 0:
+                newest = es[w, E_WRITTEN] - 1
                 if newest - (newest - tile) % slots >= known:
                     _first(over, track, 0, tile)
     if shared >= 0:
         owner[min(track, shared), tile % slots] = 2 * tile + (1 if track > shared else 0)
 
 
-@kernel
+@inlined
 def read_slot(
-    ends: Ints, st: Ints, written: Ints, read_clock: Ints, read_seq: Ints, r_tile: Ints, w_tile: Ints, w_clock: Ints,
-    w_seq: Ints, w_rel: Ints, owner: Ints, seen: Ints, over: Ints, clock: Counts, b: int, tile: int, pipe: int,
-    number: int,
+    ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, owner: Ints, seen: Ints, over: Ints, vc: Counts, now: int,
+    b: int, tile: int, pipe: int, number: int,
 ) -> None:  # fmt: skip
-    """Endpoint b reads a tile by instruction `number` of `pipe`, which knows `clock`."""
-    mask = w_tile.shape[1] - 1
+    """Endpoint b reads a tile by instruction `number` of `pipe`, which knows row `now` of `vc`."""
+    mask = sl.shape[1] - 1
     track = ends[b, 0]
     shared = ends[b, 6]
     slots = st[ends[b, 3]]
     at = tile & mask
-    read_clock[b, at] = pipe
-    read_seq[b, at] = number
-    r_tile[b, at] = tile
-    for e in range(ends.shape[0]):
-        if ends[e, 2] == 0:
-            continue
+    sl[b, at, R_CLOCK] = pipe
+    sl[b, at, R_SEQ] = number
+    sl[b, at, R_TILE] = tile
+    for j in range(mates.shape[1]):
+        e = mates[b, j]
+        if e < 0:
+            break
         if ends[e, 0] == track:
             seen[e, b] = min(seen[e, b], tile)
-            if w_tile[e, at] == tile and clock[w_clock[e, at]] < w_seq[e, at]:
+            if sl[e, at, W_TILE] == tile and vc[now, sl[e, at, W_CLOCK]] < sl[e, at, W_SEQ]:
                 _first(over, track, 2, tile)
-            if written[e] > tile + slots:
-                over[track, 1] = max(over[track, 1], written[e] - tile)
-                _first(over, track, 3 if tile + 1 <= w_rel[e, (tile + slots) & mask] else 0, tile + slots)
-        elif shared >= 0 and ends[e, 0] == shared:
+            if es[e, E_WRITTEN] > tile + slots:
+                over[track, 1] = max(over[track, 1], es[e, E_WRITTEN] - tile)
+                _first(over, track, 3 if tile + 1 <= sl[e, (tile + slots) & mask, W_RELEASED] else 0, tile + slots)
+        else:
             seen[e, b] = min(seen[e, b], tile)
     if shared >= 0:
         last = owner[min(track, shared), tile % slots]

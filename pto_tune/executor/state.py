@@ -2,6 +2,8 @@
 
 Registers name time values. Tokens have tickets: the k-th token that a program takes from a channel is the k-th that a
 program gives, in the order of the programs, however the pipes in between overtake one another.
+
+Few arrays with many columns: the kernels pass them on in every round.
 """
 
 from __future__ import annotations
@@ -18,52 +20,66 @@ Ints = NDArray[np.int64]
 
 NEVER = 2**62
 
+# columns of a core
+PC = 0
+DONE = 1
+S_AT = 2  # register of the scalar process
+S_ADD = 3  # constant on top of it
+S_SEQ = 4  # waits done
+# columns of a pipe
+P_AT = 0  # register of the end of the last instruction
+P_LAT = 1  # duration column of its latency
+P_RUN = 2  # instructions run
+P_ISSUED = 3  # instructions issued
+Q_HEAD = 4  # instructions and signals of its queue run
+Q_TAIL = 5  # ... and issued
+# columns of a place in a queue; the parts' tickets and tiles follow, -1 where a part is left out
+Q_PC = 0
+Q_REG = 1  # issued at register + constant
+Q_OFF = 2
+Q_AUX = 3  # tiles popped at the issue, for tokens that say so
+Q_PARTS = 4
+# columns of a channel
+TAKEN = 0  # tickets taken
+GIVEN = 1  # tickets given
+SENT = 2  # tokens that have been handed on
+KNOWN = 3  # tokens known to be taken when the last one was handed on
+RELEASED = 4  # tiles that the taker knows to be released
+# columns of a token
+T_REG = 0
+T_TICKET = 1  # -1: no token in this place
+T_LATENCY = 2
+T_RELEASED = 3  # tiles popped when it was sent
+T_SEQ = 4  # when it was taken: count of a clock
+T_CLOCK = 5
+# columns of an endpoint
+E_TILES = 0  # tile index
+E_PUSHED = 1  # GlobalData tiles pushed
+E_WRITTEN = 2  # tiles of which the write has begun
+# columns of a slot at an endpoint
+R_CLOCK = 0  # when a tile is read: its pop, or the last instruction that reads it
+R_SEQ = 1
+R_TILE = 2  # tile that an instruction has read from this place
+W_TILE = 3  # tile last written here
+W_CLOCK = 4
+W_SEQ = 5
+W_RELEASED = 6  # tiles known to be released when it was written
+
 
 class State(NamedTuple):
-    """Arrays by core (c), pipe (p), channel (h) and endpoint (e); `cap` places in every ring of them."""
+    """Rows by core (cs), pipe (ps), channel (hs) and endpoint (es); rings of `cap` places."""
 
-    pc: Ints  # (c)
-    done: Ints  # (c)
-    s_at: Ints  # (c) register of the scalar process
-    s_add: Ints  # (c) constant on top of it
-    s_seq: Ints  # (c) waits done
-    loop_left: Ints  # (ops)
-    p_at: Ints  # (p) register of the end of the last instruction
-    p_lat: Ints  # (p) duration column of its latency
-    p_seq: Ints  # (p) instructions run
-    p_issued: Ints  # (p) instructions issued
-    hist: Ints  # (p, queue depth) registers of the last instructions
-    hist_dur: Ints
-    q_head: Ints  # (p) queue: instructions and signals run
-    q_tail: Ints  # (p) ... and issued
-    q_pc: Ints  # (p, cap)
-    q_reg: Ints  # (p, cap) issued at register + constant
-    q_off: Ints
-    q_aux: Ints  # (p, cap) tiles popped at the issue, for tokens that say so
-    q_val: Ints  # (p, cap, parts) ticket or tile of every part, -1 where it is left out
-    head: Ints  # (h) tickets taken
-    tail: Ints  # (h) tickets given
-    given: Ints  # (h) tokens that have been handed on
-    tok: Ints  # (h, cap) register
-    tok_tick: Ints  # (h, cap) ticket of the token in this place, -1 none
-    tok_lat: Ints
-    tok_val: Ints  # (h, cap) tiles popped when it was sent
-    pop_seq: Ints  # (h, cap) when it was taken: count of the clock ...
-    pop_clock: Ints
-    known: Ints  # (h) tokens known to be taken when the last one was given
-    rel: Ints  # (h) tiles that the taker knows to be released
-    count: Ints  # (e) tile index
-    recorded: Ints  # (e) GlobalData tiles pushed
-    written: Ints  # (e) tiles of which the write has begun
-    read_clock: Ints  # (e, cap) when a tile is read: its pop, or the last instruction that reads it
-    read_seq: Ints
-    r_tile: Ints  # (e, cap) tile that an instruction has read from this place
-    w_tile: Ints  # (e, cap) tile last written here ...
-    w_clock: Ints
-    w_seq: Ints
-    w_rel: Ints  # (e, cap) tiles known to be released when it was written
-    owner: Ints  # (tracks, cap) last writer of a slot that two rings share: endpoint + ends x tile
-    seen: Ints  # (e, e) tiles known to be read, by writer and reader
+    cs: Ints  # (cores, 5)
+    ps: Ints  # (pipes, 6)
+    hs: Ints  # (channels, 5)
+    es: Ints  # (endpoints, 3)
+    qs: Ints  # (pipes, cap, 4 + parts) queues
+    ts: Ints  # (channels, cap, 6) tokens
+    sl: Ints  # (endpoints, cap, 7) slots
+    loop_left: Ints  # (operations)
+    hist: Ints  # (2, pipes, queue depth) registers and duration columns of the last instructions
+    owner: Ints  # (tracks, cap) last writer of a slot that two rings share
+    seen: Ints  # (endpoints, endpoints) tiles known to be read, by writer and reader
 
 
 @kernel
@@ -73,48 +89,16 @@ def state_space(program: Program, queue_depth: int, cap: int) -> State:
     pipes = program.pipe_core.shape[0]
     chans = program.chan.shape[0]
     ends = program.ends.shape[0]
-    n = program.ops.shape[0]
     return State(
-        np.empty(cores, np.int64),
-        np.empty(cores, np.int64),
-        np.empty(cores, np.int64),
-        np.empty(cores, np.int64),
-        np.empty(cores, np.int64),
-        np.empty(n, np.int64),
-        np.empty(pipes, np.int64),
-        np.empty(pipes, np.int64),
-        np.empty(pipes, np.int64),
-        np.empty(pipes, np.int64),
-        np.empty((pipes, queue_depth), np.int64),
-        np.empty((pipes, queue_depth), np.int64),
-        np.empty(pipes, np.int64),
-        np.empty(pipes, np.int64),
-        np.empty((pipes, cap), np.int64),
-        np.empty((pipes, cap), np.int64),
-        np.empty((pipes, cap), np.int64),
-        np.empty((pipes, cap), np.int64),
-        np.empty((pipes, cap, program.parts), np.int64),
-        np.empty(chans, np.int64),
-        np.empty(chans, np.int64),
-        np.empty(chans, np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty((chans, cap), np.int64),
-        np.empty(chans, np.int64),
-        np.empty(chans, np.int64),
-        np.empty(ends, np.int64),
-        np.empty(ends, np.int64),
-        np.empty(ends, np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
-        np.empty((ends, cap), np.int64),
+        np.empty((cores, 5), np.int64),
+        np.empty((pipes, 6), np.int64),
+        np.empty((chans, 5), np.int64),
+        np.empty((ends, 3), np.int64),
+        np.empty((pipes, cap, Q_PARTS + program.parts), np.int64),
+        np.empty((chans, cap, 6), np.int64),
+        np.empty((ends, cap, 7), np.int64),
+        np.empty(program.ops.shape[0], np.int64),
+        np.empty((2, pipes, queue_depth), np.int64),
         np.empty((max(1, program.n_tracks), cap), np.int64),
         np.empty((ends, ends), np.int64),
     )
@@ -123,44 +107,33 @@ def state_space(program: Program, queue_depth: int, cap: int) -> State:
 @kernel
 def reset(x: State, program: Program, st: Ints) -> bool:
     """Everything at its start: initial tokens have register 0 (time zero). False where there are too many of them."""
-    x.pc[:] = program.starts
-    x.done[:] = 0
-    x.s_at[:] = 0
-    x.s_add[:] = 0
-    x.s_seq[:] = 0
+    cs, ps, hs, ts, sl, chan = x.cs, x.ps, x.hs, x.ts, x.sl, program.chan
+    cs[:] = 0
+    for c in range(cs.shape[0]):
+        cs[c, PC] = program.starts[c]
+    ps[:] = 0
+    ps[:, P_LAT] = -1
+    hs[:] = 0
+    x.es[:] = 0
     x.loop_left[:] = 0
-    x.p_at[:] = 0
-    x.p_lat[:] = -1
-    x.p_seq[:] = 0
-    x.p_issued[:] = 0
-    x.q_head[:] = 0
-    x.q_tail[:] = 0
-    x.head[:] = 0
-    x.tail[:] = 0
-    x.given[:] = 0
-    x.tok_tick[:] = -1
-    x.pop_clock[:] = 0
-    x.known[:] = 0
-    x.rel[:] = 0
-    x.count[:] = 0
-    x.recorded[:] = 0
-    x.written[:] = 0
-    x.r_tile[:] = -1
-    x.w_tile[:] = -1
+    ts[:, :, T_TICKET] = -1
+    ts[:, :, T_CLOCK] = 0
+    sl[:, :, R_TILE] = -1
+    sl[:, :, W_TILE] = -1
     x.owner[:] = -1
     x.seen[:] = 0
-    for ch in range(x.head.shape[0]):
-        if program.chan[ch, 2] < 0:
+    for ch in range(hs.shape[0]):
+        if chan[ch, 2] < 0:
             continue
-        first = st[program.chan[ch, 2]]
-        if first > x.tok.shape[1]:
+        first = st[chan[ch, 2]]
+        if first > ts.shape[1]:
             return False
-        x.tail[ch] = first
-        x.given[ch] = first
+        hs[ch, GIVEN] = first
+        hs[ch, SENT] = first
         for j in range(first):
-            x.tok[ch, j] = 0
-            x.tok_tick[ch, j] = j
-            x.tok_lat[ch, j] = -1
-            x.tok_val[ch, j] = 0
-            x.pop_seq[ch, j] = NEVER
+            ts[ch, j, T_REG] = 0
+            ts[ch, j, T_TICKET] = j
+            ts[ch, j, T_LATENCY] = -1
+            ts[ch, j, T_RELEASED] = 0
+            ts[ch, j, T_SEQ] = NEVER
     return True

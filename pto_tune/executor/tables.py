@@ -33,6 +33,7 @@ class Program(NamedTuple):
     chan: Ints  # (n_chan, 6)
     ends: Ints  # (n_ends, 7)
     pair: Ints  # (n_ends, n_ends) channel on which a producer learns what a consumer has released, or -1
+    mates: Ints  # (n_ends, m) the other side of an endpoint's slots: consumers of a producer and the reverse, -1 after
     n_tracks: int
     parts: int  # most parts of an instruction
 
@@ -102,9 +103,26 @@ def program_of(code: Code) -> Program:
         chan=code.channel_table,
         ends=code.endpoint_table,
         pair=code.pair_table,
+        mates=_mates(code.endpoint_table),
         n_tracks=len(code.tracks),
         parts=code.most_parts,
     )
+
+
+def _mates(ends: Ints) -> Ints:
+    found = [
+        [
+            other
+            for other in range(ends.shape[0])
+            if ends[other, 2] != ends[e, 2]
+            and (ends[other, 0] == ends[e, 0] or (ends[e, 6] >= 0 and ends[other, 0] == ends[e, 6]))
+        ]
+        for e in range(ends.shape[0])
+    ]
+    out = np.full((ends.shape[0], max([len(f) for f in found], default=0) + 1), -1, dtype=np.int64)
+    for e, others in enumerate(found):
+        out[e, : len(others)] = others
+    return out
 
 
 @kernel
@@ -157,4 +175,4 @@ def work_space(program: Program, n_regs: int, n_dur: int) -> Work:
         np.empty((MAX_ROUNDS, cores), np.int64),
         np.empty((MAX_ROUNDS, cores), np.int64),
     )
-    return Work(rounds, np.empty((n_regs, CLOCKS), np.int32), np.zeros(program.pipe_core.shape[0], np.int64))
+    return Work(rounds, np.empty((n_regs + 1, CLOCKS), np.int32), np.zeros(program.pipe_core.shape[0], np.int64))

@@ -21,30 +21,24 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
+# isort: off
 from pto_tune.executor.clocks import CLOCKS, join
+from pto_tune.executor.endings import finish, owed
 from pto_tune.executor.jit import kernel
 from pto_tune.executor.layout import (
-    FULL,
-    HANG,
-    I_FINAL,
-    I_LEFT,
-    I_NEEDED,
-    I_OPS,
-    I_QUEUE,
-    I_REGISTERS,
-    I_ROUNDS,
-    I_SOURCES,
-    I_STATUS,
-    I_WINDOW_END,
-    I_WINDOW_START,
-    MAX_ROUNDS,
-    REMATERIALISED,
-)
-from pto_tune.executor.rounds import open_window, remember, same_state
-from pto_tune.executor.slots import first_pop, read_slot, write_slot
+    FULL, HANG, I_FINAL, I_NEEDED, I_OPS, I_QUEUE, I_REGISTERS, I_ROUNDS, I_SOURCES, I_STATUS, I_WINDOW_END,
+    I_WINDOW_START, MAX_ROUNDS, REMATERIALISED,
+)  # fmt: skip
+from pto_tune.executor.rounds import in_steady_loops, open_window, remember, same_state
+from pto_tune.executor.slots import first_pop, read_slot, unread_pop, write_slot
 from pto_tune.executor.snapshot import describe, find_loops
-from pto_tune.executor.state import NEVER, State, reset
+from pto_tune.executor.state import (
+    DONE, E_PUSHED, E_TILES, GIVEN, KNOWN, NEVER, P_AT, P_ISSUED, P_LAT, P_RUN, PC, Q_AUX, Q_HEAD, Q_OFF, Q_PARTS,
+    Q_PC, Q_REG, Q_TAIL, R_CLOCK, R_SEQ, RELEASED, S_ADD, S_AT, S_SEQ, SENT, T_CLOCK, T_LATENCY, T_REG, T_RELEASED,
+    T_SEQ, T_TICKET, TAKEN, State, reset,
+)  # fmt: skip
 from pto_tune.executor.tables import Found, Program, Schedule, Work
+# isort: on
 
 Ints = NDArray[np.int64]
 
@@ -76,25 +70,21 @@ def trace(
     counts, touched = out.counts, out.touched
     vc, queue_pipe = work.vc, work.queue_pipe
     info, over, flight = found.info, found.over, found.flight
-    n_cores = program.starts.shape[0]
-    n_pipes = pipe_core.shape[0]
-    n_chan = chan.shape[0]
-    n_ends = ends.shape[0]
-    n_durations = counts.shape[1]
-    max_ops = o_dst.shape[0]
-    max_src = s_reg.shape[0]
-    n_regs = vc.shape[0]
-    cap = x.tok.shape[1]
+    n_cores, n_pipes, n_chan = program.starts.shape[0], pipe_core.shape[0], chan.shape[0]
+    n_durations, n_regs = counts.shape[1], vc.shape[0] - 1
+    max_ops, max_src = o_dst.shape[0], s_reg.shape[0]
+    cap = x.ts.shape[1]
     mask = cap - 1
     log = touched.shape[0] > 1
     info[:] = 0
-    info[I_WINDOW_START] = -1
-    info[I_WINDOW_END] = -1
+    info[I_WINDOW_START] = info[I_WINDOW_END] = -1
     counts[:] = 0
     over[:] = -1
     over[:, 1] = 0
     flight[:] = 0
     out.at_window[:] = 0
+    if log:
+        touched[:] = -1
     found.end_count[:, 0] = 0
     found.end_count[:, 1] = -1
     left_now = np.zeros(n_cores, np.int64)
@@ -105,6 +95,7 @@ def trace(
     for q in range(CLOCKS):
         vc[0, q] = 0
     refs = np.zeros(n_regs, np.int64)
+    refs[0] = NEVER
     free = np.zeros(n_regs, np.int64)
     n_free = 0
     for r in range(n_regs - 1, 0, -1):
@@ -115,24 +106,16 @@ def trace(
     if not reset(x, program, st):
         info[I_STATUS] = FULL
         return
-    pc, done, s_at, s_add, s_seq, loop_left = x.pc, x.done, x.s_at, x.s_add, x.s_seq, x.loop_left
-    p_at, p_lat, p_seq, p_issued, hist, hist_dur = x.p_at, x.p_lat, x.p_seq, x.p_issued, x.hist, x.hist_dur
-    q_head, q_tail, q_pc, q_reg, q_off, q_aux, q_val = (
-        x.q_head, x.q_tail, x.q_pc, x.q_reg, x.q_off, x.q_aux, x.q_val,
+    cs, ps, hs, es, qs, ts, sl, loop_left, owner, seen = (
+        x.cs, x.ps, x.hs, x.es, x.qs, x.ts, x.sl, x.loop_left, x.owner, x.seen,
     )  # fmt: skip
-    head, tail, given, tok, tok_tick, tok_lat, tok_val = (
-        x.head, x.tail, x.given, x.tok, x.tok_tick, x.tok_lat, x.tok_val,
-    )  # fmt: skip
-    pop_seq, pop_clock, known, rel, n_count, recorded, written, read_clock, read_seq, seen = (
-        x.pop_seq, x.pop_clock, x.known, x.rel, x.count, x.recorded, x.written, x.read_clock, x.read_seq, x.seen,
-    )  # fmt: skip
-    r_tile, w_tile, w_clock, w_seq, w_rel, owner = x.r_tile, x.w_tile, x.w_clock, x.w_seq, x.w_rel, x.owner
-    core_pipe, parts = program.core_pipe, program.parts
+    hist, hist_dur = x.hist[0], x.hist[1]
+    core_pipe, parts, mates = program.core_pipe, program.parts, program.mates
     n_wait = np.zeros(n_cores, np.int64)  # instructions and signals in the queues of a core
-    cur_vc = np.zeros(CLOCKS, np.int32)
+    now = n_regs  # row of `vc` for what the instruction in work knows
     for ch in range(n_chan):
         if chan[ch, 3] == 1:
-            flight[ch] = given[ch]
+            flight[ch] = hs[ch, SENT]
 
     steady_op = np.zeros(n_cores, np.int64) - 1
     inner_loop = np.empty(ops.shape[0], np.int64)
@@ -149,66 +132,54 @@ def trace(
     n_op = 0
     n_src = 0
     core = 0
+    fresh = False  # all tokens of the instruction that was just issued are there
     o_ptr[0] = 0
 
     while True:
         # a round starts: look for a window where every running core is in its steady loop
-        if search:
-            steady_all = True
-            any_running = False
+        if search and in_steady_loops(ops, cs, loop_left, steady_op, left_now):
             for c in range(n_cores):
-                if done[c] == 0:
-                    any_running = True
-                    q = steady_op[c]
-                    if q >= 0 and q < pc[c] and pc[c] < ops[q, 2]:
-                        left_now[c] = loop_left[q]
-                    else:
-                        steady_all = False
-            if steady_all and any_running:
-                for c in range(n_cores):
-                    if done[c] == 0 and s_at[c] == 0:
-                        if n_op >= max_ops or n_src >= max_src or n_free == 0:
-                            info[I_STATUS] = FULL
-                            return
-                        n_free -= 1
-                        r = free[n_free]
-                        used = max(used, r)
-                        refs[r] = 1
-                        for q in range(CLOCKS):
-                            vc[r, q] = 0
-                        s_reg[n_src] = 0
-                        s_off[n_src] = s_add[c]
-                        s_col[n_src] = -1
-                        s_chan[n_src] = -1
-                        n_src += 1
-                        o_dst[n_op] = r
-                        o_dur[n_op] = -1
-                        o_kind[n_op] = REMATERIALISED
-                        o_pc[n_op] = -1
-                        n_op += 1
-                        o_ptr[n_op] = n_src
-                        s_at[c] = r
-                        s_add[c] = 0
-                k, live = describe(
-                    line, snap_regs[n_rounds], canon, st, ops, pipe_core, chan, ends, pair, pc, done, s_at, s_add,
-                    s_seq, loop_left, p_at, p_lat, p_seq, hist, hist_dur, q_head, q_tail, q_pc, q_reg, q_off, q_aux, q_val,
-                    head, tail, given, tok, tok_tick, tok_lat, tok_val, known, rel, n_count, recorded, seen, w_tile,
-                    w_clock, w_seq, queue_pipe, vc, inner_loop, n_loops, low,
-                )  # fmt: skip
-                if k < 0:
+                if cs[c, DONE] == 0 and cs[c, S_AT] == 0:
+                    if n_op >= max_ops or n_src >= max_src or n_free == 0:
+                        info[I_STATUS] = FULL
+                        return
+                    n_free -= 1
+                    r = free[n_free]
+                    used = max(used, r)
+                    refs[r] = 1
+                    for q in range(CLOCKS):
+                        vc[r, q] = 0
+                    s_reg[n_src] = 0
+                    s_off[n_src] = cs[c, S_ADD]
+                    s_col[n_src] = -1
+                    s_chan[n_src] = -1
+                    n_src += 1
+                    o_dst[n_op] = r
+                    o_dur[n_op] = -1
+                    o_kind[n_op] = REMATERIALISED
+                    o_pc[n_op] = -1
+                    n_op += 1
+                    o_ptr[n_op] = n_src
+                    cs[c, S_AT] = r
+                    cs[c, S_ADD] = 0
+            k, live = describe(
+                line, snap_regs[n_rounds], canon, st, ops, pipe_core, chan, ends, pair, mates, cs, ps, hs, es, qs,
+                ts, sl, loop_left, hist, hist_dur, seen, queue_pipe, vc, inner_loop, n_loops, low,
+            )  # fmt: skip
+            if k < 0:
+                search = False
+            else:
+                z = same_state(snaps, snap_len, n_rounds, line, k, snap_left, left_now, cs)
+                if z >= 0:
+                    open_window(rounds, z, n_rounds, live, n_op, skip, x, steady_op, left_now, out, info)
                     search = False
                 else:
-                    z = same_state(snaps, snap_len, n_rounds, line, k, snap_left, left_now, done)
-                    if z >= 0:
-                        open_window(rounds, z, n_rounds, live, n_op, skip, x, steady_op, left_now, out, info)
-                        search = False
-                    else:
-                        n_rounds += 1
-                        remember(
-                            snaps, snap_len, snap_op, snap_counts, snap_left, snap_add, n_rounds - 1, line, k, n_op,
-                            counts, left_now, s_add,
-                        )  # fmt: skip
-                        search = n_rounds < MAX_ROUNDS - 1
+                    n_rounds += 1
+                    remember(
+                        snaps, snap_len, snap_op, snap_counts, snap_left, snap_add, n_rounds - 1, line, k, n_op,
+                        counts, left_now, cs,
+                    )  # fmt: skip
+                    search = n_rounds < MAX_ROUNDS - 1
         info[I_ROUNDS] += 1
 
         progress = False
@@ -220,77 +191,74 @@ def trace(
             while True:
                 # the pipe runs what its queue holds, as far as the tokens are there
                 if pipe >= 0:
-                    while q_head[pipe] < q_tail[pipe]:
-                        slot = q_head[pipe] & mask
-                        i = q_pc[pipe, slot]
+                    while ps[pipe, Q_HEAD] < ps[pipe, Q_TAIL]:
+                        slot = ps[pipe, Q_HEAD] & mask
+                        i = qs[pipe, slot, Q_PC]
                         last = ops[i, 2]
                         ready = True
-                        for k in range(i + 1, last):
+                        for k in range(i + 1, last if ps[pipe, Q_TAIL] - ps[pipe, Q_HEAD] > 1 or not fresh else i + 1):
                             if ops[k, 0] != 5:
                                 if ops[k, 0] == 8:
                                     break
                                 continue
-                            v = q_val[pipe, slot, k - i - 1]
-                            if v >= 0 and tok_tick[ops[k, 1], v & mask] != v:
+                            v = qs[pipe, slot, Q_PARTS + k - i - 1]
+                            if v >= 0 and ts[ops[k, 1], v & mask, T_TICKET] != v:
                                 ready = False
                                 break
+                        fresh = False
                         if not ready:
                             break
                         if n_src + 2 * parts + 8 >= max_src or n_op + 4 >= max_ops or n_free < 4:
                             info[I_STATUS] = FULL
                             return
-                        q_head[pipe] += 1
+                        ps[pipe, Q_HEAD] += 1
                         n_wait[core] -= 1
                         progress = True
                         stale = True
                         signal = ops[i, 0] == 4
-                        r0 = q_reg[pipe, slot]
+                        r0 = qs[pipe, slot, Q_REG]
                         s_reg[n_src] = r0
-                        s_off[n_src] = q_off[pipe, slot]
+                        s_off[n_src] = qs[pipe, slot, Q_OFF]
                         s_col[n_src] = -1
                         s_chan[n_src] = -1
                         n_src += 1
-                        r1 = p_at[pipe]
+                        r1 = ps[pipe, P_AT]
                         if r1 > 0:
                             s_reg[n_src] = r1
                             s_off[n_src] = 0
-                            s_col[n_src] = p_lat[pipe] if signal else -1
+                            s_col[n_src] = ps[pipe, P_LAT] if signal else -1
                             s_chan[n_src] = -1
                             n_src += 1
-                        join(cur_vc, vc[r0], vc[r1])
-                        if r0 > 0:
-                            refs[r0] -= 1
-                            if refs[r0] == 0:
-                                free[n_free] = r0
-                                n_free += 1
+                        join(vc, now, r0, r1)
+                        refs[r0] -= 1
+                        if refs[r0] == 0:
+                            free[n_free] = r0
+                            n_free += 1
                         n_free -= 1
                         r = free[n_free]
                         used = max(used, r)
                         refs[r] = 0
-                        if log:
-                            for q in range(4):
-                                touched[n_op, q] = -1
                         for k in range(i + 1, last):
                             op = ops[k, 0]
                             a = ops[k, 1]
                             b = ops[k, 2]
-                            v = q_val[pipe, slot, k - i - 1]
+                            v = qs[pipe, slot, Q_PARTS + k - i - 1]
                             if v < 0 and op != 8:
                                 continue
                             if op == 5:  # POP
                                 at = v & mask
-                                r1 = tok[a, at]
-                                tok_tick[a, at] = -1
-                                pop_seq[a, at] = p_seq[pipe] + 1
-                                pop_clock[a, at] = pipe
-                                rel[a] = max(rel[a], tok_val[a, at])
+                                r1 = ts[a, at, T_REG]
+                                ts[a, at, T_TICKET] = -1
+                                ts[a, at, T_SEQ] = ps[pipe, P_RUN] + 1
+                                ts[a, at, T_CLOCK] = pipe
+                                hs[a, RELEASED] = max(hs[a, RELEASED], ts[a, at, T_RELEASED])
                                 if r1 > 0:
                                     s_reg[n_src] = r1
                                     s_off[n_src] = 0
-                                    s_col[n_src] = tok_lat[a, at]
+                                    s_col[n_src] = ts[a, at, T_LATENCY]
                                     s_chan[n_src] = a
                                     n_src += 1
-                                    join(cur_vc, cur_vc, vc[r1])
+                                    join(vc, now, now, r1)
                                     refs[r1] -= 1
                                     if refs[r1] == 0:
                                         free[n_free] = r1
@@ -300,19 +268,19 @@ def trace(
                                     touched[n_op, 0] = b
                                     touched[n_op, 1] = v
                                 write_slot(
-                                    ends, pair, st, rel, n_count, written, read_clock, read_seq, r_tile, w_tile,
-                                    w_clock, w_seq, w_rel, owner, seen, over, cur_vc, b, v, pipe, p_seq[pipe] + 1,
+                                    ends, pair, mates, st, hs, es, sl, owner, seen, over, vc, now, b, v, pipe,
+                                    ps[pipe, P_RUN] + 1,
                                 )  # fmt: skip
                             elif op == 7:  # READ track a, endpoint b, tile v
                                 if log:
                                     touched[n_op, 2] = b
                                     touched[n_op, 3] = v
                                 read_slot(
-                                    ends, st, written, read_clock, read_seq, r_tile, w_tile, w_clock, w_seq, w_rel,
-                                    owner, seen, over, cur_vc, b, v, pipe, p_seq[pipe] + 1,
+                                    ends, mates, st, es, sl, owner, seen, over, vc, now, b, v, pipe,
+                                    ps[pipe, P_RUN] + 1,
                                 )  # fmt: skip
                             elif op == 8:  # EXEC duration a, issues b, latency
-                                join(vc[r], cur_vc, cur_vc)
+                                join(vc, r, now, now)
                                 o_dst[n_op] = r
                                 o_dur[n_op] = a
                                 o_kind[n_op] = pipe
@@ -324,8 +292,8 @@ def trace(
                                 if signal:
                                     continue
                                 if queue_pipe[pipe] == 1:
-                                    at = p_seq[pipe] % queue_depth
-                                    if p_seq[pipe] >= queue_depth:
+                                    at = ps[pipe, P_RUN] % queue_depth
+                                    if ps[pipe, P_RUN] >= queue_depth:
                                         r1 = hist[pipe, at]
                                         refs[r1] -= 1
                                         if refs[r1] == 0:
@@ -334,36 +302,36 @@ def trace(
                                     hist[pipe, at] = r
                                     hist_dur[pipe, at] = a
                                     refs[r] += 1
-                                p_seq[pipe] += 1
-                                vc[r, pipe] = p_seq[pipe]
-                                r1 = p_at[pipe]
-                                if r1 > 0:
-                                    refs[r1] -= 1
-                                    if refs[r1] == 0:
-                                        free[n_free] = r1
-                                        n_free += 1
-                                p_at[pipe] = r
-                                p_lat[pipe] = ops[k, 3]
+                                ps[pipe, P_RUN] += 1
+                                vc[r, pipe] = ps[pipe, P_RUN]
+                                r1 = ps[pipe, P_AT]
+                                refs[r1] -= 1
+                                if refs[r1] == 0:
+                                    free[n_free] = r1
+                                    n_free += 1
+                                ps[pipe, P_AT] = r
+                                ps[pipe, P_LAT] = ops[k, 3]
                                 refs[r] += 1
                             elif op == 9:  # PUSH channel a, latency b, ticket v
                                 at = v & mask
-                                if tok_tick[a, at] >= 0:
+                                if ts[a, at, T_TICKET] >= 0:
                                     info[I_STATUS] = FULL
                                     return
-                                tok[a, at] = r
-                                tok_tick[a, at] = v
-                                tok_lat[a, at] = b
-                                tok_val[a, at] = q_aux[pipe, slot]
-                                pop_seq[a, at] = NEVER
-                                given[a] += 1
+                                ts[a, at, T_REG] = r
+                                ts[a, at, T_TICKET] = v
+                                ts[a, at, T_LATENCY] = b
+                                ts[a, at, T_RELEASED] = qs[pipe, slot, Q_AUX]
+                                ts[a, at, T_SEQ] = NEVER
+                                hs[a, SENT] += 1
                                 refs[r] += 1
                                 if chan[a, 3] == 1:
                                     while (
-                                        known[a] < given[a]
-                                        and pop_seq[a, known[a] & mask] <= vc[r, pop_clock[a, known[a] & mask]]
+                                        hs[a, KNOWN] < hs[a, SENT]
+                                        and ts[a, hs[a, KNOWN] & mask, T_SEQ]
+                                        <= vc[r, ts[a, hs[a, KNOWN] & mask, T_CLOCK]]
                                     ):
-                                        known[a] += 1
-                                    flight[a] = max(flight[a], given[a] - known[a])
+                                        hs[a, KNOWN] += 1
+                                    flight[a] = max(flight[a], hs[a, SENT] - hs[a, KNOWN])
                         if refs[r] == 0:  # a signal for nobody
                             free[n_free] = r
                             n_free += 1
@@ -376,39 +344,39 @@ def trace(
                     pipe = -1
                 # the scalar process
                 stuck = False
-                i = pc[core]
+                i = cs[core, PC]
                 op = ops[i, 0]
                 a = ops[i, 1]
                 b = ops[i, 2]
-                if done[core] == 1:
+                if cs[core, DONE] == 1:
                     stuck = True
                 elif op == 0:  # HALT
-                    done[core] = 1
+                    cs[core, DONE] = 1
                     progress = True
                     stuck = True
                 elif op == 1:  # LOOP
                     loop_left[i] = st[a]
-                    pc[core] = i + 1 if st[a] > 0 else b
+                    cs[core, PC] = i + 1 if st[a] > 0 else b
                     progress = True
                 elif op == 2:  # NEXT
                     loop_left[a] -= 1
                     progress = True
                     if loop_left[a] > 0:
-                        pc[core] = a + 1
+                        cs[core, PC] = a + 1
                         if ops[a, 3] == 1:
                             break  # one steady trip a turn
                     else:
-                        pc[core] = i + 1
+                        cs[core, PC] = i + 1
                 elif op == 3 or op == 4:  # BEGIN, SIGNAL: issued to pipe a, parts up to b
                     p = a
-                    at = p_issued[p] % queue_depth
-                    if q_tail[p] - q_head[p] >= cap:
+                    at = ps[p, P_ISSUED] % queue_depth
+                    if ps[p, Q_TAIL] - ps[p, Q_HEAD] >= cap:
                         info[I_STATUS] = FULL
                         return
-                    if op == 3 and p_issued[p] >= queue_depth:
+                    if op == 3 and ps[p, P_ISSUED] >= queue_depth:
                         # room in the queue: the instruction queue_depth places earlier has started
-                        r0 = s_at[core]
-                        if vc[r0, p] < p_issued[p] - queue_depth + 1:
+                        r0 = cs[core, S_AT]
+                        if vc[r0, p] < ps[p, P_ISSUED] - queue_depth + 1:
                             info[I_NEEDED] |= 1 << p
                             if queue_pipe[p] == 0:
                                 # start again with the limit; the sub-cores run one program
@@ -416,7 +384,7 @@ def trace(
                                     if pipe_twin[q] == pipe_twin[p]:
                                         info[I_QUEUE] |= 1 << q
                                 return
-                        if p_seq[p] <= p_issued[p] - queue_depth:
+                        if ps[p, P_RUN] <= ps[p, P_ISSUED] - queue_depth:
                             stuck = True  # it has not even run
                         elif queue_pipe[p] == 1:
                             if n_src + 8 >= max_src or n_op + 2 >= max_ops or n_free < 2:
@@ -426,9 +394,9 @@ def trace(
                             r = free[n_free]
                             used = max(used, r)
                             refs[r] = 1
-                            join(vc[r], vc[r0], vc[r0])
+                            join(vc, r, r0, r0)
                             s_reg[n_src] = r0
-                            s_off[n_src] = s_add[core]
+                            s_off[n_src] = cs[core, S_ADD]
                             s_col[n_src] = -1
                             s_chan[n_src] = -1
                             n_src += 1
@@ -437,62 +405,63 @@ def trace(
                             s_col[n_src] = -2 - hist_dur[p, at] if hist_dur[p, at] >= 0 else -1
                             s_chan[n_src] = -2 - p
                             n_src += 1
-                            if log:
-                                for q in range(4):
-                                    touched[n_op, q] = -1
                             o_dst[n_op] = r
                             o_dur[n_op] = -1
                             o_kind[n_op] = -1 - core
                             o_pc[n_op] = i
                             n_op += 1
                             o_ptr[n_op] = n_src
-                            if r0 > 0:
-                                refs[r0] -= 1
-                                if refs[r0] == 0:
-                                    free[n_free] = r0
-                                    n_free += 1
-                            s_at[core] = r
-                            s_add[core] = 0
+                            refs[r0] -= 1
+                            if refs[r0] == 0:
+                                free[n_free] = r0
+                                n_free += 1
+                            cs[core, S_AT] = r
+                            cs[core, S_ADD] = 0
                     if not stuck:
-                        slot = q_tail[p] & mask
-                        q_pc[p, slot] = i
-                        q_reg[p, slot] = s_at[core]
-                        q_off[p, slot] = s_add[core] + issue
-                        q_aux[p, slot] = 0
-                        if s_at[core] > 0:
-                            refs[s_at[core]] += 1
+                        slot = ps[p, Q_TAIL] & mask
+                        qs[p, slot, Q_PC] = i
+                        qs[p, slot, Q_REG] = cs[core, S_AT]
+                        qs[p, slot, Q_OFF] = cs[core, S_ADD] + issue
+                        qs[p, slot, Q_AUX] = 0
+                        refs[cs[core, S_AT]] += 1
+                        fresh = True
                         for k in range(i + 1, b):
                             v = -1
                             e = ops[k, 1]
                             if ops[k, 0] == 5:
                                 if ops[k, 2] < 0 or st[ops[k, 2]] > 0:
-                                    v = head[e]
-                                    head[e] += 1
+                                    v = hs[e, TAKEN]
+                                    hs[e, TAKEN] += 1
+                                    fresh = fresh and ts[e, v & mask, T_TICKET] == v
                             elif ops[k, 0] == 6 or ops[k, 0] == 7:
-                                v = n_count[ops[k, 2]] - 1
+                                v = es[ops[k, 2], E_TILES] - 1
                             elif ops[k, 0] == 8:
-                                s_add[core] += ops[k, 2] * issue
+                                cs[core, S_ADD] += ops[k, 2] * issue
                             elif ops[k, 0] == 9:
                                 if ops[k, 3] < 0 or st[ops[k, 3]] > 0:
-                                    v = tail[e]
-                                    tail[e] += 1
+                                    v = hs[e, GIVEN]
+                                    hs[e, GIVEN] += 1
                                 if chan[e, 5] >= 0:
-                                    q_aux[p, slot] = n_count[chan[e, 5]]
-                            else:  # ADVANCE of a ring
+                                    qs[p, slot, Q_AUX] = es[chan[e, 5], E_TILES]
+                            else:  # ADVANCE of a ring, or with the wait of a pop
                                 if ends[e, 2] == 0:
-                                    read_clock[e, n_count[e] & mask] = p
-                                    read_seq[e, n_count[e] & mask] = p_issued[p] + 1
-                                n_count[e] += 1
-                            q_val[p, slot, k - i - 1] = v
-                        q_tail[p] += 1
+                                    if es[e, E_TILES] == 0:
+                                        first_pop(ends, mates, st, es, sl, over, e)
+                                    sl[e, es[e, E_TILES] & mask, R_CLOCK] = p
+                                    sl[e, es[e, E_TILES] & mask, R_SEQ] = ps[p, P_ISSUED] + 1
+                                es[e, E_TILES] += 1
+                            qs[p, slot, Q_PARTS + k - i - 1] = v
+                        ps[p, Q_TAIL] += 1
                         n_wait[core] += 1
                         if op == 3:
-                            p_issued[p] += 1
-                        pc[core] = b
+                            ps[p, P_ISSUED] += 1
+                        cs[core, PC] = b
                         progress = True
                         pipe = p
                 elif op == 10:  # SWAIT channel a, channel b
-                    if tok_tick[a, head[a] & mask] != head[a] or (b >= 0 and tok_tick[b, head[b] & mask] != head[b]):
+                    if ts[a, hs[a, TAKEN] & mask, T_TICKET] != hs[a, TAKEN] or (
+                        b >= 0 and ts[b, hs[b, TAKEN] & mask, T_TICKET] != hs[b, TAKEN]
+                    ):
                         stuck = True
                     else:
                         if n_src + 8 >= max_src or n_op + 2 >= max_ops or n_free < 2:
@@ -502,157 +471,121 @@ def trace(
                         r = free[n_free]
                         used = max(used, r)
                         refs[r] = 1
-                        r0 = s_at[core]
-                        join(vc[r], vc[r0], vc[r0])
+                        r0 = cs[core, S_AT]
+                        join(vc, r, r0, r0)
                         s_reg[n_src] = r0
-                        s_off[n_src] = s_add[core]
+                        s_off[n_src] = cs[core, S_ADD]
                         s_col[n_src] = -1
                         s_chan[n_src] = -1
                         n_src += 1
-                        s_seq[core] += 1
+                        cs[core, S_SEQ] += 1
                         for half in range(2):
                             ch = a if half == 0 else b
                             if ch < 0:
                                 continue
-                            at = head[ch] & mask
-                            r1 = tok[ch, at]
-                            tok_tick[ch, at] = -1
-                            pop_seq[ch, at] = s_seq[core]
-                            pop_clock[ch, at] = n_pipes + core
-                            rel[ch] = max(rel[ch], tok_val[ch, at])
-                            head[ch] += 1
+                            at = hs[ch, TAKEN] & mask
+                            r1 = ts[ch, at, T_REG]
+                            ts[ch, at, T_TICKET] = -1
+                            ts[ch, at, T_SEQ] = cs[core, S_SEQ]
+                            ts[ch, at, T_CLOCK] = n_pipes + core
+                            hs[ch, RELEASED] = max(hs[ch, RELEASED], ts[ch, at, T_RELEASED])
+                            hs[ch, TAKEN] += 1
                             if r1 > 0:
                                 s_reg[n_src] = r1
                                 s_off[n_src] = 0
-                                s_col[n_src] = tok_lat[ch, at]
+                                s_col[n_src] = ts[ch, at, T_LATENCY]
                                 s_chan[n_src] = ch
                                 n_src += 1
-                                join(vc[r], vc[r], vc[r1])
+                                join(vc, r, r, r1)
                                 refs[r1] -= 1
                                 if refs[r1] == 0:
                                     free[n_free] = r1
                                     n_free += 1
-                        vc[r, n_pipes + core] = s_seq[core]
-                        if r0 > 0:
-                            refs[r0] -= 1
-                            if refs[r0] == 0:
-                                free[n_free] = r0
-                                n_free += 1
-                        if log:
-                            for q in range(4):
-                                touched[n_op, q] = -1
+                        vc[r, n_pipes + core] = cs[core, S_SEQ]
+                        refs[r0] -= 1
+                        if refs[r0] == 0:
+                            free[n_free] = r0
+                            n_free += 1
                         o_dst[n_op] = r
                         o_dur[n_op] = -1
                         o_kind[n_op] = -1 - core
                         o_pc[n_op] = i
                         n_op += 1
                         o_ptr[n_op] = n_src
-                        s_at[core] = r
-                        s_add[core] = wait_cost
+                        cs[core, S_AT] = r
+                        cs[core, S_ADD] = wait_cost
                         progress = True
-                        pc[core] = i + 1
+                        cs[core, PC] = i + 1
                 elif op == 11:  # IFWAIT endpoint a, else to b
                     per = st[ends[a, 4]]
-                    tile = n_count[a]
+                    tile = es[a, E_TILES]
                     due = tile >= st[ends[a, 5]] and per > 0 and tile % per == 0
-                    pc[core] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
+                    cs[core, PC] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
                 elif op == 12:  # IFNOTIFY endpoint a, else to b, tiles ahead
                     per = st[ends[a, 4]]
-                    due = per > 0 and (n_count[a] + ops[i, 4]) % per == 0
-                    pc[core] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
+                    due = per > 0 and (es[a, E_TILES] + ops[i, 4]) % per == 0
+                    cs[core, PC] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
                 elif op == 13:  # ADVANCE endpoint a, pipe b whose last instruction has waited
                     if ends[a, 2] == 0:
-                        if n_count[a] == 0:
-                            first_pop(ends, st, written, w_rel, over, a)
-                        tile = n_count[a] & mask
-                        read_clock[a, tile] = n_pipes + core if b < 0 else b
-                        read_seq[a, tile] = s_seq[core] if b < 0 else p_issued[b]
-                    n_count[a] += 1
-                    pc[core] = i + 1
+                        if es[a, E_TILES] == 0:
+                            first_pop(ends, mates, st, es, sl, over, a)
+                        tile = es[a, E_TILES] & mask
+                        if ends[a, 7] == 1 and b < 0:
+                            unread_pop(ends, mates, sl, over, vc, cs[core, S_AT], a, es[a, E_TILES])
+                        sl[a, tile, R_CLOCK] = n_pipes + core if b < 0 else b
+                        sl[a, tile, R_SEQ] = cs[core, S_SEQ] if b < 0 else ps[b, P_ISSUED]
+                    es[a, E_TILES] += 1
+                    cs[core, PC] = i + 1
                 elif op == 14:  # DRAIN endpoint a, to b when nothing is pending, by rule, further ones
                     pending = -loop_left[i]
                     if ops[i, 3] == 1:
-                        per = st[ends[a, 4]]
-                        n = n_count[a]
-                        lead = st[ends[a, 5]]
-                        if per > 0:
-                            due = (n - 1) // per - (lead - 1) // per if n > lead else 0
-                            pending += max(0, n // per - due)
+                        pending += owed(es[a, E_TILES], st[ends[a, 4]], st[ends[a, 5]])
                     if ops[i, 4] >= 0:
                         pending += st[ops[i, 4]]
                     if pending > 0:
                         loop_left[i] += 1
-                        pc[core] = i + 1
+                        cs[core, PC] = i + 1
                     else:
-                        pc[core] = b
+                        cs[core, PC] = b
                 elif op == 15:  # JUMP
-                    pc[core] = a
+                    cs[core, PC] = a
                 else:  # RECORD endpoint a
-                    recorded[a] += 1
-                    if recorded[a] > n_count[a] and found.end_count[a, 1] < 0:
-                        found.end_count[a, 1] = recorded[a] - 1
-                    pc[core] = i + 1
+                    es[a, E_PUSHED] += 1
+                    if es[a, E_PUSHED] > es[a, E_TILES] and found.end_count[a, 1] < 0:
+                        found.end_count[a, 1] = es[a, E_PUSHED] - 1
+                    cs[core, PC] = i + 1
                 if stuck:
                     if n_wait[core] == 0 or not stale:
                         break
                     scan = True
                     pipe = core_pipe[core]
                     stale = False
-            if done[core] == 0 or n_wait[core] > 0:
-                all_done = False
-        if all_done:
-            break
-        if not progress:
-            info[I_STATUS] = HANG
+            all_done = all_done and cs[core, DONE] == 1 and n_wait[core] == 0
+        if all_done or not progress:
+            info[I_STATUS] = 0 if all_done else HANG
             break
 
-    for c in range(n_cores):
-        found.blocked[c] = -1 if done[c] == 1 else pc[c]
-    for p in range(n_pipes):
-        found.blocked[n_cores + p] = -1
-        if q_head[p] < q_tail[p]:
-            slot = q_head[p] & mask
-            i = q_pc[p, slot]
-            for k in range(i + 1, ops[i, 2]):
-                v = q_val[p, slot, k - i - 1]
-                if ops[k, 0] == 5 and v >= 0 and tok_tick[ops[k, 1], v & mask] != v:
-                    found.blocked[n_cores + p] = k
-                    break
-    for e in range(n_ends):
-        found.end_count[e, 0] = n_count[e]
-    for ch in range(n_chan):
-        found.taken[ch] = head[ch]
-        for p in range(n_pipes):  # less what stands in the queues
-            for j in range(q_head[p], q_tail[p]):
-                i = q_pc[p, j & mask]
-                for k in range(i + 1, ops[i, 2]):
-                    if ops[k, 0] == 5 and ops[k, 1] == ch and q_val[p, j & mask, k - i - 1] >= 0:
-                        found.taken[ch] -= 1
-        if chan[ch, 3] == 1:
-            info[I_LEFT] += given[ch] - found.taken[ch]
+    finish(program, x, found)
     # the end of the run: the last of everything
     if n_src + 4 * (n_pipes + n_cores) >= max_src or n_op + 1 >= max_ops or n_free < 1:
         info[I_STATUS] = FULL
         return
     for c in range(n_cores):
-        s_reg[n_src] = s_at[c]
-        s_off[n_src] = s_add[c]
+        s_reg[n_src] = cs[c, S_AT]
+        s_off[n_src] = cs[c, S_ADD]
         s_col[n_src] = -1
         s_chan[n_src] = -1
         n_src += 1
     for p in range(n_pipes):
-        if p_at[p] > 0:
-            s_reg[n_src] = p_at[p]
+        if ps[p, P_AT] > 0:
+            s_reg[n_src] = ps[p, P_AT]
             s_off[n_src] = 0
-            s_col[n_src] = p_lat[p]
+            s_col[n_src] = ps[p, P_LAT]
             s_chan[n_src] = -1
             n_src += 1
     n_free -= 1
     r = free[n_free]
     used = max(used, r)
-    if log:
-        for q in range(4):
-            touched[n_op, q] = -1
     o_dst[n_op] = r
     o_dur[n_op] = -1
     o_kind[n_op] = REMATERIALISED

@@ -11,6 +11,7 @@ import numpy as np
 from pto_tune.evaluation import RESOURCE_NAMES, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
 from pto_tune.explaining.critical import by_cause, critical_path
+from pto_tune.explaining.findings import Finding, findings
 from pto_tune.explaining.timeline import Event, Timeline, timeline
 from pto_tune.explaining.tracefile import write_trace
 from pto_tune.lowering.columns import environment
@@ -78,15 +79,22 @@ class Explanation:
         out += resource_bounds(self.problem, e)
         return sorted(out, key=lambda b: -b[1])
 
+    @cached_property
+    def findings(self) -> list[Finding]:
+        """Every rule that it breaks, the verdict's first."""
+        return findings(self.evaluation)
+
     def notes(self) -> list[str]:
-        """Where an assumption of the workload does not hold: sentences."""
+        """Where an assumption of the workload does not hold, and what pages and headers say: sentences."""
         w, e = self.problem.workload, self.evaluation
         env = environment(w, {**{n: c[:1] for n, c in e.table.items()}, "block": 0})
         inputs = int(np.max(value_of(w.l2_footprint, env)))
         need, size = inputs + int(e.bytes["GM_ring"][0]), int(self.problem.platform["memory.l2"])
+        warnings = e.warnings(0)
         if need <= size:
-            return []
+            return warnings
         return [
+            *warnings,
             f"inputs ({inputs} bytes) and FIFO rings ({need - inputs} bytes) do not fit into L2 ({size} bytes), "
             "and transfers are priced as L2 hits: the real time is longer"
         ]
@@ -104,6 +112,17 @@ class Explanation:
             "verdict": VERDICTS[e.verdict[0]],
             "reason": e.reason(0),
             "also": e.also(0),
+            "findings": [
+                {
+                    "verdict": f.verdict,
+                    "rule": f.rule,
+                    "sentence": f.sentence,
+                    "tile": f.tile,
+                    "reached": f.reached,
+                    "rule_sets": list(f.holds),
+                }
+                for f in self.findings
+            ],
             "cycles": int(e.cycles[0]) if self.timed else None,
             "time_us": float(e.time_us[0]) if self.timed else None,
             "bound": e.bound_names()[0],

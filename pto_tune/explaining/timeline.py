@@ -74,7 +74,11 @@ class Timeline:
     def is_signal(self, operation: int) -> bool:
         """Whether the operation is a flag set for another core: it does not hold its pipe."""
         at = int(self.table[operation, AT])
-        return bool(self.code.ops[at, 0] == c.EXEC and self.code.ops[at - 1, 0] == c.SIGNAL)
+        if self.code.ops[at, 0] != c.EXEC:
+            return False
+        while self.code.ops[at, 0] not in (c.BEGIN, c.SIGNAL):
+            at -= 1
+        return bool(self.code.ops[at, 0] == c.SIGNAL)
 
     def duration(self, operation: int) -> int:
         d = int(self.table[operation, DURATION])

@@ -1,8 +1,8 @@
 """The C++ header of a recommendation: rendered to the byte the same, and written without loss.
 
-The header states constants and `TPipe` aliases, and asserts at compile time that the library which it is
-compiled against derives the recommended SyncPeriod, so that a header used with other headers than it was
-made for does not compile. It carries no date, user, host or path.
+The header states constants and aliases of `TPipe` and `TMPipe`, and checks at compile time that it is used for the
+platform family that it was made for and with a library that derives the recommended SyncPeriod. What no compiler can
+check (calls, buffers, gates, switches, warnings) stands in comments. It carries no date, user, host or path.
 """
 
 from __future__ import annotations
@@ -17,9 +17,15 @@ from pathlib import Path
 
 from pto_tune.exporters.checks import ExportError, faults
 from pto_tune.exporters.names import constant_name, include_guard, pipe_prefix
-from pto_tune.exporters.recommendation import Recommendation
+from pto_tune.exporters.notes import FAMILY_NAMES, buffer_bases, pipe_notes, wrapped
+from pto_tune.exporters.pipe_checks import CLIP_RELU_MODES
+from pto_tune.exporters.recommendation import PipeRecommendation, Recommendation
+from pto_tune.rule_sets import rule_set_for
 
 __all__ = ["ExportError", "render_header", "write_header"]
+
+FIFO_TYPES = {"GM": "GM_FIFO", "UB": "VEC_FIFO", "L1": "MAT_FIFO"}
+"""FIFOType of a TMPipe by the place of its ring (common/fifo.hpp:55-60 of pto-isa)."""
 
 _SIGNATURE = "// pto-tune header, sha256 of all lines below: "
 _SIGNED = re.compile(rb"// pto-tune header, sha256 of all lines below: ([0-9a-f]{64})\n")
@@ -96,10 +102,29 @@ def _render(rec: Recommendation, namespace: str) -> str:
         rec=rec,
         namespace=namespace,
         guard=include_guard(namespace),
-        pipes=[(pipe_prefix(pipe.name), pipe) for pipe in rec.pipes],
+        family=FAMILY_NAMES[rec.family],
+        revisions=[line for r in rec.revisions for line in wrapped("holds for", f"pto-isa {r}")],
+        warnings=[line for w in rec.warnings for line in wrapped("warning", w)],
+        pipes=[_of_pipe(pipe, rec) for pipe in rec.pipes],
+        # headers under which every push waits have no TPipe::SyncPeriod (npu/a5/TPush.hpp before revision 687af1a6)
+        has_period=rule_set_for(rec.family, rec.rule_set).period != "one",
+        clip_relu_off=CLIP_RELU_MODES[0],
         constants=sorted((constant_name(name), int(value)) for name, value in rec.constants.items()),
     )
     return f"{_SIGNATURE}{hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+
+
+def _of_pipe(pipe: PipeRecommendation, rec: Recommendation) -> dict[str, object]:
+    """What the template shows of a pipe."""
+    prefix = pipe_prefix(pipe.name) or ""
+    return {
+        "prefix": prefix,
+        "pipe": pipe,
+        "notes": pipe_notes(pipe, prefix, rec.family),
+        "bases": [base for base in buffer_bases(pipe, prefix, rec.family) if base.bytes],
+        "fifo_type": FIFO_TYPES[pipe.ways[0].ring] if pipe.kind == "TMPipe" else "",
+        "ratio": "V1C1_VEC0" if pipe.split == "TILE_NO_SPLIT" else "V2C1_VECS",
+    }
 
 
 def _comment(value: object) -> str:

@@ -6,8 +6,54 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-PipeDirection = Literal["DIR_C2V", "DIR_V2C", "DIR_BOTH"]
-SplitAxis = Literal["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT"]
+from pto_tune.model.nodes import TConfig
+
+Family = Literal["a2a3", "a5"]
+PipeKind = Literal["TPipe", "TMPipe"]
+PipeDirection = Literal["DIR_C2V", "DIR_V2C", "DIR_BOTH", "DIR_C2V_GM", "DIR_V2C_GM", "DIR_BOTH_GM"]
+SplitAxis = Literal["TILE_NO_SPLIT", "TILE_UP_DOWN", "TILE_LEFT_RIGHT", "TILE_UP_DOWN_ODD", "TILE_LEFT_RIGHT_ODD"]
+WayName = Literal["C2V", "V2C"]
+RingPlace = Literal["GM", "UB", "L1"]
+Switch = Literal["allocate", "record", "wait", "free"]
+
+
+@dataclass(frozen=True)
+class PipeCall:
+    """One kind of call that a program makes on a pipe.
+
+    Attributes:
+        core: AIC, AIV (both sub-cores), AIV0 or AIV1 (that one alone).
+        instruction: TALLOC, TPUSH, TPOP or TFREE.
+        flow: GlobalData, or TileData where a tile is stored, loaded or released.
+        splits: the Split of the call; several where blocks or sub-cores differ.
+        config: number of its TConfig among those of the pipe, None without one.
+        simplified: TPUSH(tile, pipe).
+    """
+
+    core: str
+    instruction: str
+    flow: Literal["GlobalData", "TileData"]
+    splits: tuple[SplitAxis, ...] = ()
+    config: int | None = None
+    simplified: bool = False
+
+
+@dataclass(frozen=True)
+class PipeWay:
+    """One way of a pipe.
+
+    Attributes:
+        name: C2V (cube to vector) or V2C.
+        ring: memory that the ring lies in: GM, UB of the vector sub-cores, or L1 of the cube core.
+        consumer_bytes: what the pipe takes of the consumer's memory (UB for C2V, L1 for V2C): the ring itself, or the
+            local slots of popped tiles; 0 where nothing is popped into it.
+        calls: in the order of the programs, the producer's core first.
+    """
+
+    name: WayName
+    ring: RingPlace
+    consumer_bytes: int
+    calls: tuple[PipeCall, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -16,15 +62,20 @@ class PipeRecommendation:
 
     Attributes:
         name: the pipe's name in the workload, such as `qk`.
-        flag_id: first of the cross-core flags that the pipe uses (two, or four with DIR_BOTH).
-        direction: which core produces.
+        flag_id: first of the cross-core flags that the pipe uses (two, or four where it goes both ways).
+        direction: which core produces; on Ascend 950 also whether the ring lies in GM.
         slot_bytes: SlotSize, bytes of one slot.
-        slot_num: SlotNum (= FifoDepth), slots of the ring.
-        sync_period: SyncPeriod, tiles for one credit of free space.
-        local_slot_num: LocalSlotNum, buffers that the consumer rotates through.
+        slot_num: SlotNum (= FifoDepth; FiFoDepth of a TMPipe), slots of the ring.
+        sync_period: SyncPeriod (FiFoSyncT of a TMPipe), tiles for one credit of free space.
+        local_slot_num: LocalSlotNum (LocalFiFoDepth of a TMPipe), buffers that the consumer rotates through.
         is_no_split: IsNoSplit, whether one sub-core alone takes part (A5; A2/A3 ignores it).
         en_unit_flag: EN_UNIT_FLAG, whether the drain overlaps the matrix product.
         split: how a tile is shared between the two sub-cores.
+        ways: the ways that tiles go, one or two.
+        kind: TPipe or TMPipe.
+        gated: whether the kernel gates the switches of a TMPipe by depth and period.
+        switches_off: the switches of producer and consumer that the kernel turns off.
+        configs: the TConfigs that pushes have.
     """
 
     name: str
@@ -37,6 +88,16 @@ class PipeRecommendation:
     is_no_split: bool
     en_unit_flag: bool
     split: SplitAxis
+    ways: tuple[PipeWay, ...]
+    kind: PipeKind = "TPipe"
+    gated: bool = False
+    switches_off: tuple[Switch, ...] = ()
+    configs: tuple[TConfig, ...] = ()
+
+    @property
+    def gm_bytes(self) -> int:
+        """Bytes of the pipe's rings in GM for one block (one AIC with its sub-cores), 0 where none lies there."""
+        return sum(way.ring == "GM" for way in self.ways) * self.slot_num * self.slot_bytes
 
 
 @dataclass(frozen=True)
@@ -46,7 +107,9 @@ class Recommendation:
     Attributes:
         workload: name of the workload.
         platform: name of the platform whose numbers were used, and `soc` the chip that it describes.
-        rule_set: name of the pipe rule set under which the verdict holds.
+        family: family of the platform, a2a3 or a5.
+        rule_set: name of the pipe rule set under which the verdict holds, and `revisions` those of the library that
+            behave so.
         pto_isa: revision of the library that was asked for, None for the rule set's default.
         run: number or name of the stored run, None where nothing was stored.
         configuration: tunables and their values; `problem`: problem sizes and their values.
@@ -58,11 +121,13 @@ class Recommendation:
         versions: versions of what the prediction was made with, by name.
         platform_sha256: hash of the resolved platform.
         verdict: "ok", or why the configuration must not be used.
+        warnings: what works although a page forbids it, and what a header ignores although it is asked for.
     """
 
     workload: str
     platform: str
     soc: str
+    family: Family
     rule_set: str
     pto_isa: str | None
     run: str | int | None
@@ -76,3 +141,5 @@ class Recommendation:
     versions: Mapping[str, str]
     platform_sha256: str
     verdict: str
+    revisions: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()

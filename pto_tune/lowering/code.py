@@ -80,6 +80,7 @@ class Endpoint:
     period: int
     first: int
     shared: int = -1  # another track on the same slots
+    unread: bool = False  # no instruction reads its tiles: they are read when they are popped
     fifo: str = ""  # "" for a ring of the workload
 
 

@@ -28,6 +28,15 @@ def calls(nodes: tuple[Node, ...]) -> Iterator[Talloc | Tpush | Tpop | Tfree]:
             yield node
 
 
+def instructions(nodes: tuple[Node, ...]) -> Iterator[Instr]:
+    """The instructions of a program, loop bodies once."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from instructions(node.body)
+        elif isinstance(node, Instr):
+            yield node
+
+
 @dataclass
 class Compiler:
     """Tables while they are filled; `pipes.PipeCalls` adds what the pipe calls need."""
@@ -68,6 +77,7 @@ class Compiler:
         self.tile_pops = {
             (core, x.fifo) for core, body in w.programs for x in calls(body) if isinstance(x, Tpop) and x.tile
         }
+        self.read = {(core, track) for core, body in w.programs for x in instructions(body) for track in x.reads}
         # GlobalData slots of the V2C ring of a pipe for both ways
         self.global_data = {
             x.fifo
@@ -96,9 +106,12 @@ class Compiler:
             dtype=np.int64,
         ).reshape(-1, 6)
         endpoint_table = np.array(
-            [[e.track, e.core, int(e.producer), e.slot_num, e.period, e.first, e.shared] for e in self.endpoints],
+            [
+                [e.track, e.core, int(e.producer), e.slot_num, e.period, e.first, e.shared, int(e.unread)]
+                for e in self.endpoints
+            ],
             dtype=np.int64,
-        ).reshape(-1, 7)
+        ).reshape(-1, 8)
         pair_table = np.full((len(self.endpoints), len(self.endpoints)), -1, dtype=np.int64)
         for (producer, consumer), channel in self.calls.pairs.items():
             pair_table[producer, consumer] = channel

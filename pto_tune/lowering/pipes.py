@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from pto_tune.lowering import code as c
 from pto_tune.lowering.transfers import load_costs, store_costs
 from pto_tune.model.expr import Expr, expr, maximum, where
-from pto_tune.model.nodes import NO_SPLIT, Call, Fifo, Instr, Talloc, Tfree, Tile, Tpop, Tpush
+from pto_tune.model.nodes import NO_SPLIT, Call, Cost, Fifo, Instr, Talloc, Tfree, Tile, Tpop, Tpush
 
 if TYPE_CHECKING:
     from pto_tune.lowering.compile import Compiler
@@ -131,12 +131,18 @@ class PipeCalls:
                 producer = (core == "AIC") == (flow == "C2V")
                 self.ends[core, fifo.name, producer] = len(em.endpoints)
                 i = em.cores.index(core)
-                em.endpoints.append(c.Endpoint(ring.track, i, producer, s, p, first, shared, fifo.name))
+                unread = not producer and self._unread(core, fifo, way)
+                em.endpoints.append(c.Endpoint(ring.track, i, producer, s, p, first, shared, unread, fifo.name))
             self._flags(ring)
         for core in em.cores:
             consumed = fifo.flow_of(core, producer=False)
             if (core[:3], fifo.name) in em.tile_pops and direction.ways[consumed].ring == "GM":
                 self._local_ring(fifo, core)
+
+    def _unread(self, core: str, fifo: Fifo, way: Way) -> bool:
+        """Whether no instruction of a consumer reads the tiles of a ring: neither its own, nor the load of a tile."""
+        loads = way.ring == "GM" and (core[:3], fifo.name) in self.em.tile_pops
+        return not loads and (core[:3], fifo.name) not in self.em.read
 
     def _flags(self, ring: _Ring) -> None:
         """Flag channels of a way, and who hears from whom on the free one."""
@@ -187,7 +193,7 @@ class PipeCalls:
         for producer in (True, False):
             self.local[core, fifo.name, producer] = len(em.endpoints)
             em.endpoints.append(
-                c.Endpoint(len(em.tracks) - 1, em.cores.index(core), producer, slots, slots, slots, -1, fifo.name)
+                c.Endpoint(len(em.tracks) - 1, em.cores.index(core), producer, slots, slots, slots, fifo=fifo.name)
             )
 
     def _switch(self, fifo: Fifo, name: str) -> int:
@@ -239,7 +245,8 @@ class PipeCalls:
             em.op(c.PUSH, channel, em.cross, condition)
         em.close(at)
 
-    def _wait(self, core: str, ring: _Ring, use: FlagUse, no_split: Expr, name: str) -> None:
+    def _wait(self, core: str, ring: _Ring, use: FlagUse, no_split: Expr, name: str, pops: bool = False) -> None:
+        """Wait for a flag. `pops`: it pops a tile that no instruction reads."""
         em = self.em
         flags = self._uses(core, ring, use, False, no_split)
         if use.pipe == "S":
@@ -248,6 +255,9 @@ class PipeCalls:
         at = em.op(c.BEGIN, em.pipe(core, use.pipe), name=name)
         for channel, condition in flags:
             em.op(c.POP, channel, condition, name=name)
+        if pops:
+            em.op(c.ADVANCE, self.ends[core, ring.fifo.name, False])
+            em.op(c.READ, ring.track, self.ends[core, ring.fifo.name, False])
         em.op(c.EXEC, em.flag_wait, 1, -1, name=name)
         em.close(at)
 
@@ -277,8 +287,7 @@ class PipeCalls:
                 self._push_tile(core, sub, ring, node, split)
             case Tpop(tile=None):
                 self._around(core, node, ring.way.ready_wait, "MTE2", before=True)
-                self._wait(core, ring, ring.way.ready_wait, no_split, f"TPOP {fifo.name}")
-                self._popped(core, ring)
+                self._pop(core, ring, no_split)
                 self._around(core, node, ring.way.ready_wait, "", before=False)
             case Tpop():
                 self._pop_tile(core, sub, ring, node, split)
@@ -322,10 +331,19 @@ class PipeCalls:
         self._signal(core, ring, ring.way.free, no_split, name)
         self.em.close(at)
 
-    def _popped(self, core: str, ring: _Ring) -> None:
-        pipe = ring.way.ready_wait.pipe
-        at = -1 if pipe == "S" else self.em.pipe(core, pipe)
-        self.em.op(c.ADVANCE, self.ends[core, ring.fifo.name, False], at)
+    def _pop(self, core: str, ring: _Ring, no_split: Expr, switch: int = -1) -> None:
+        """Wait for data, if the switch is on, and go on to the next tile."""
+        em, use = self.em, ring.way.ready_wait
+        end = self.ends[core, ring.fifo.name, False]
+        name = f"TPOP {ring.fifo.name}"
+        unread = em.endpoints[end].unread and use.pipe != "S" and switch < 0
+        at = em.op(c.LOOP, switch, -1, 0) if switch >= 0 else -1
+        self._wait(core, ring, use, no_split, name, pops=unread)
+        if at >= 0:
+            em.op(c.NEXT, at)
+            em.close(at)
+        if not unread:
+            em.op(c.ADVANCE, end, -1 if use.pipe == "S" else em.pipe(core, use.pipe))
 
     def _push_tile(self, core: str, sub: int, ring: _Ring, node: Tpush, split: Expr) -> None:
         em, fifo, tile = self.em, ring.fifo, node.tile
@@ -349,13 +367,7 @@ class PipeCalls:
         em, fifo, tile = self.em, ring.fifo, node.tile
         assert tile is not None
         no_split = split.eq(NO_SPLIT)
-        switch = self._switch(fifo, "wait")
-        at = em.op(c.LOOP, switch, -1, 0) if switch >= 0 else -1
-        self._wait(core, ring, ring.way.ready_wait, no_split, f"TPOP {fifo.name}")
-        if at >= 0:
-            em.op(c.NEXT, at)
-            em.close(at)
-        self._popped(core, ring)
+        self._pop(core, ring, no_split, self._switch(fifo, "wait"))
         if ring.way.ring != "GM":  # bound, not loaded
             if tile.acquires or tile.takes or tile.publishes or tile.releases or node.waits or node.event:
                 em.instruction(core, sub, _transfer("TPOP", ring.way.ready_wait.pipe, tile, node, ()))
@@ -405,7 +417,7 @@ class PipeCalls:
 
 
 def _transfer(
-    name: str, pipe: str, tile: Tile, node: Call, costs: tuple[c.Cost, ...], writes: str = ""
+    name: str, pipe: str, tile: Tile, node: Call, costs: tuple[Cost, ...], writes: str = ""
 ) -> Instr:  # fmt: skip
     return Instr(
         name,

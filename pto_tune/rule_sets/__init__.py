@@ -106,11 +106,11 @@ class RuleSet:
 
 
 def _direction(name: str, data: Mapping[str, Any]) -> Direction:
-    ways = {
-        way: Way(data[way]["ring"], *(FlagUse(*data[way][use]) for use in ("record", "ready_wait", "free", "free_wait")))
-        for way in ("C2V", "V2C")
-        if way in data
-    }
+    uses = ("record", "ready_wait", "free", "free_wait")
+    ways = {}
+    for way in ("C2V", "V2C"):
+        if way in data:
+            ways[way] = Way(data[way]["ring"], *(FlagUse(*data[way][use]) for use in uses))
     return Direction(
         name=name,
         flag_ids=data["flag_ids"],

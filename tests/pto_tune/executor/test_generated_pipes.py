@@ -14,11 +14,13 @@ from generated_pipes import pipe_configurations, piped_workloads
 from generated_workloads import PLATFORM_NUMBERS
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from oracle_examples import fifo, workload
 from simulate import simulate
 
 from cost_models import Platform, load_platform
 from pto_tune.evaluation import Problem, evaluate_columns
 from pto_tune.model.nodes import Workload
+from pto_tune.model.vocabulary import cycles, instr, talloc, tfree, tpop, tpush
 from pto_tune.rule_sets import RuleSet, rule_set_for, rule_sets
 from pto_tune.verdicts import VERDICTS
 
@@ -74,6 +76,12 @@ def test_any_pipes_on_any_platform(family: str) -> None:
     check()
 
 
+def test_events_of_a_scalar_wait_need_no_tsync() -> None:
+    producer = (talloc("pipe", event="space"), instr("STORE", "FIX", writes=["pipe"]), tpush("pipe", waits=["space"]))
+    w = workload(producer, (tpop("pipe"), tfree("pipe")), fifos=(fifo(),))
+    assert differences(w, platform("a2a3", {"scalar.issue": 100}), named("a2a3"), [{"n": 1}]) == []
+
+
 # Soundness of verdicts
 
 
@@ -122,3 +130,14 @@ def test_generated_pipes_run_and_hang_and_come_early(family: str) -> None:
     assert seen["sound"] >= 30
     assert seen["clash"] >= 5
     assert seen["torn"] >= 5
+
+
+# What the executor does not do yet
+
+
+def test_a_tile_without_a_reader_is_read_when_it_is_popped() -> None:
+    store = instr("STORE", "FIX", cycles(100), writes=["pipe"])
+    producer, consumer = (talloc("pipe"), tpush("pipe"), store), (tpop("pipe"), tfree("pipe"))
+    w = workload(producer, consumer, fifos=(fifo(),))
+    assert simulate(w, platform("a2a3"), named("a2a3"), {}).torn == [("pipe", 0, "AIV0"), ("pipe", 0, "AIV1")]
+    assert unseen(w, platform("a2a3"), named("a2a3"), [{"n": 1}]) == []

@@ -2,7 +2,6 @@
 
 from collections import Counter
 
-import pytest
 from executor_checks import (
     FREE_SYNCHRONISATION,
     RULE_SETS,
@@ -81,10 +80,6 @@ def test_generated_workloads_run_and_hang_and_wait() -> None:
     assert seen["windows"] >= 5
 
 
-# What the executor does not do yet
-
-
-@pytest.mark.xfail(strict=True, reason="the executor follows program order and calls this a hang")
 def test_an_instruction_may_wait_for_one_that_is_issued_later() -> None:
     # The scalar process goes on behind MUL: LOAD is issued at 2 and ends at 7, and MUL runs from there.
     waits = instr("MUL", "M", cycles(10), waits=["loaded"])

@@ -9,12 +9,28 @@ from pathlib import Path
 
 import pytest
 
-from pto_tune.exporters.recommendation import PipeRecommendation, Recommendation
+from pto_tune.exporters.recommendation import PipeCall, PipeRecommendation, PipeWay, Recommendation
 
 STUB = Path(__file__).parent / "stub" / "pto_stub.hpp"
 
 
-def _pipe(name: str = "qk", **changes: object) -> PipeRecommendation:
+RINGS = {"a2a3": {"C2V": "GM", "V2C": "GM"}, "a5": {"C2V": "UB", "V2C": "L1"}}
+GLOBAL_CALLS = (("TALLOC", "TPUSH"), ("TPOP", "TFREE"))
+
+
+def _ways(direction: str, family: str) -> tuple[PipeWay, ...]:
+    """The ways of a direction, with the calls of the GlobalData flow."""
+    found = []
+    for way, cores in (("C2V", ("AIC", "AIV")), ("V2C", ("AIV", "AIC"))):
+        if way in direction or "BOTH" in direction:
+            calls = [PipeCall(c, i, "GlobalData") for c, side in zip(cores, GLOBAL_CALLS, strict=True) for i in side]
+            ring = "GM" if direction.endswith("_GM") else RINGS[family][way]
+            found.append(PipeWay(way, ring, 0, tuple(calls)))  # type: ignore[arg-type]
+    return tuple(found)
+
+
+def _pipe(name: str = "qk", *, family: str = "a2a3", **changes: object) -> PipeRecommendation:
+    changes.setdefault("ways", _ways(str(changes.get("direction", "DIR_C2V")), family))
     pipe = PipeRecommendation(
         name=name,
         flag_id=0,
@@ -26,6 +42,7 @@ def _pipe(name: str = "qk", **changes: object) -> PipeRecommendation:
         is_no_split=False,
         en_unit_flag=True,
         split="TILE_UP_DOWN",
+        ways=(),
     )
     return replace(pipe, **changes)  # type: ignore[arg-type]
 
@@ -36,6 +53,7 @@ def _recommendation(**changes: object) -> Recommendation:
         workload="flash_attention",
         platform="ascend910b2",
         soc="Ascend910B2",
+        family="a2a3",
         rule_set="a2a3",
         pto_isa=None,
         run=3,
@@ -69,16 +87,18 @@ def recommendation() -> Callable[..., Recommendation]:
 
 @pytest.fixture(scope="session")
 def compiler_says() -> Callable[..., str]:
-    """Compile a header behind the stand-in of the library and return the errors, '' for none."""
+    """Compile a header for a family behind the stand-in of the library and return the errors, '' for none."""
     compiler = shutil.which("g++")
     if compiler is None:
         if os.environ.get("CI") == "true":
             pytest.fail("g++ is missing: the exported header has to be compiled here")
         pytest.skip("g++ is missing")
 
-    def check(header: str, *options: str, library: bool = True, after: str = "") -> str:
+    def check(header: str, *options: str, library: bool = True, after: str = "", family: str = "a2a3") -> str:
         flags = ["-std=c++17", "-Wall", "-Wextra", "-Werror", "-fsyntax-only"]
         include = ["-include", str(STUB)] if library else []
+        if family == "a5":
+            include += ["-DPTO_NPU_ARCH_A5"]
         done = subprocess.run(
             [compiler, *flags, *include, *options, "-x", "c++", "-"],
             input=(header + after).encode(),

@@ -1,11 +1,11 @@
-// pto-tune header, sha256 of all lines below: c45b8d26d96af96ba85923e33b3c71054f209b55840797dc40747079f7dc9ba0
+// pto-tune header, sha256 of all lines below: 7e2872aabfb03aa96c9585978413a50c70e26fa8021c363e0d10b471f5763bdf
 // flash_attention on ascend910b2: written by pto-tune, to be exported again rather than edited.
 //
 // predicted   88.900 us, task timing; 139860 cycles on the device
 // verdict     ok, under rule set a2a3
 // pto-isa     default revision of the rule set
 // run         3
-// platform    ascend910b2 (Ascend910B2), sha256 abababababababababababababababababababababababababababababababab
+// platform    ascend910b2 (Ascend910B2, Atlas A2/A3), sha256 abababababababababababababababababababababababababababababababab
 // version     numpy 2.4.0
 // version     pto-tune 0.1.0
 // problem     causal = 0
@@ -16,10 +16,14 @@
 // tunable     fifo_depth = 8
 // tunable     split = TILE_UP_DOWN
 //
-// Include the PTO library before this header: pto::TPipe, pto::Direction and pto::TileSplitAxis have to be
+// Include the PTO library before this header: its pipes, their enumerations and its fixpipe configuration have to be
 // declared already. This header does not include it, because its path depends on the build.
 #ifndef PTO_TUNE_CONFIG_81309505_HPP
 #define PTO_TUNE_CONFIG_81309505_HPP
+
+#if defined(PTO_NPU_ARCH_A5)
+#error "this header was made for Atlas A2/A3, and this build is for Ascend 950 (PTO_NPU_ARCH_A5)"
+#endif
 
 #include <cstdint>
 
@@ -30,7 +34,13 @@ inline constexpr std::uint32_t CUBE_S1 = 128;
 inline constexpr std::uint32_t QK_PRELOAD = 4;
 inline constexpr std::uint32_t TILE_S1 = 256;
 
-// Pipe qk
+// Pipe qk: TPipe of DIR_C2V
+// C2V, ring in GM: AIC calls TALLOC (GlobalData), TPUSH (GlobalData); AIV calls TPOP (GlobalData), TFREE (GlobalData)
+// AIV0 and AIV1 both construct the pipe: its flags reach both.
+// QkPipe(GM_SLOT_BUFFER, C2V_CONSUMER_BUF, V2C_CONSUMER_BUF), where
+//   GM_SLOT_BUFFER: Qk_GM_SLOT_BUFFER_Bytes of GM for each block
+//   C2V_CONSUMER_BUF: not used (0)
+//   V2C_CONSUMER_BUF: not used (0)
 inline constexpr std::uint32_t Qk_FlagID = 0;
 inline constexpr std::uint32_t Qk_SlotSize = 131072;
 inline constexpr std::uint32_t Qk_FifoDepth = 8;
@@ -39,13 +49,20 @@ inline constexpr std::uint32_t Qk_LocalSlotNum = 2;
 inline constexpr bool Qk_IsNoSplit = false;
 inline constexpr bool Qk_EN_UNIT_FLAG = true;
 inline constexpr pto::TileSplitAxis Qk_Split = pto::TileSplitAxis::TILE_UP_DOWN;
+inline constexpr std::uint64_t Qk_GM_SLOT_BUFFER_Bytes = 1048576;
 using QkPipe =
     pto::TPipe<Qk_FlagID, pto::Direction::DIR_C2V, Qk_SlotSize, Qk_FifoDepth,
                Qk_LocalSlotNum, Qk_IsNoSplit, Qk_EN_UNIT_FLAG>;
 static_assert(QkPipe::SyncPeriod == Qk_SyncPeriod,
               "QkPipe: the included pto-isa derives another SyncPeriod than the recommended 4");
 
-// Pipe p
+// Pipe p: TPipe of DIR_V2C
+// V2C, ring in GM: AIV calls TALLOC (GlobalData), TPUSH (GlobalData); AIC calls TPOP (GlobalData), TFREE (GlobalData)
+// AIV0 and AIV1 both construct the pipe: its flags reach both.
+// PPipe(GM_SLOT_BUFFER, C2V_CONSUMER_BUF, V2C_CONSUMER_BUF), where
+//   GM_SLOT_BUFFER: P_GM_SLOT_BUFFER_Bytes of GM for each block
+//   C2V_CONSUMER_BUF: not used (0)
+//   V2C_CONSUMER_BUF: not used (0)
 inline constexpr std::uint32_t P_FlagID = 2;
 inline constexpr std::uint32_t P_SlotSize = 65536;
 inline constexpr std::uint32_t P_FifoDepth = 8;
@@ -54,13 +71,20 @@ inline constexpr std::uint32_t P_LocalSlotNum = 2;
 inline constexpr bool P_IsNoSplit = false;
 inline constexpr bool P_EN_UNIT_FLAG = false;
 inline constexpr pto::TileSplitAxis P_Split = pto::TileSplitAxis::TILE_UP_DOWN;
+inline constexpr std::uint64_t P_GM_SLOT_BUFFER_Bytes = 524288;
 using PPipe =
     pto::TPipe<P_FlagID, pto::Direction::DIR_V2C, P_SlotSize, P_FifoDepth,
                P_LocalSlotNum, P_IsNoSplit, P_EN_UNIT_FLAG>;
 static_assert(PPipe::SyncPeriod == P_SyncPeriod,
               "PPipe: the included pto-isa derives another SyncPeriod than the recommended 4");
 
-// Pipe pv
+// Pipe pv: TPipe of DIR_C2V
+// C2V, ring in GM: AIC calls TALLOC (GlobalData), TPUSH (GlobalData); AIV calls TPOP (GlobalData), TFREE (GlobalData)
+// AIV0 and AIV1 both construct the pipe: its flags reach both.
+// PvPipe(GM_SLOT_BUFFER, C2V_CONSUMER_BUF, V2C_CONSUMER_BUF), where
+//   GM_SLOT_BUFFER: Pv_GM_SLOT_BUFFER_Bytes of GM for each block
+//   C2V_CONSUMER_BUF: not used (0)
+//   V2C_CONSUMER_BUF: not used (0)
 inline constexpr std::uint32_t Pv_FlagID = 4;
 inline constexpr std::uint32_t Pv_SlotSize = 65536;
 inline constexpr std::uint32_t Pv_FifoDepth = 2;
@@ -69,6 +93,7 @@ inline constexpr std::uint32_t Pv_LocalSlotNum = 2;
 inline constexpr bool Pv_IsNoSplit = false;
 inline constexpr bool Pv_EN_UNIT_FLAG = true;
 inline constexpr pto::TileSplitAxis Pv_Split = pto::TileSplitAxis::TILE_NO_SPLIT;
+inline constexpr std::uint64_t Pv_GM_SLOT_BUFFER_Bytes = 131072;
 using PvPipe =
     pto::TPipe<Pv_FlagID, pto::Direction::DIR_C2V, Pv_SlotSize, Pv_FifoDepth,
                Pv_LocalSlotNum, Pv_IsNoSplit, Pv_EN_UNIT_FLAG>;
