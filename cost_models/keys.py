@@ -29,10 +29,11 @@ DIMENSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "cycles a repeat": ("cycles/repeat", ("cycles/repeat",)),
     "rate": ("B/cycle", ("B/cycle", "GB/s", "GiB/s")),
     "time": ("us", ("us",)),
+    "delay": ("cycles", ("ns", "cycles")),
 }
 
 #: units whose worth in the base unit depends on the core clock
-CLOCKED_UNITS = ("GB/s", "GiB/s")
+CLOCKED_UNITS = ("GB/s", "GiB/s", "ns")
 
 CLOCK_KEY = "clock.core_mhz"
 
@@ -79,7 +80,7 @@ class Key:
 def to_base(value: float, unit: str, core_mhz: float | None) -> float:
     """`value` of a file in the base unit of its dimension.
 
-    GB/s is 10^9 and GiB/s 2^30 bytes a second; both need `core_mhz` to become bytes a cycle.
+    GB/s is 10^9 and GiB/s 2^30 bytes a second; both need `core_mhz` to become bytes a cycle, and ns to become cycles.
     """
     if unit == "KiB":
         return value * 1024.0
@@ -87,7 +88,10 @@ def to_base(value: float, unit: str, core_mhz: float | None) -> float:
         return value * 1048576.0
     if unit in CLOCKED_UNITS:
         if core_mhz is None:
-            raise ValueError(f"{unit} needs the core clock to become B/cycle; give {CLOCK_KEY}")
+            base_unit = "cycles" if unit == "ns" else "B/cycle"
+            raise ValueError(f"{unit} needs the core clock to become {base_unit}; give {CLOCK_KEY}")
+        if unit == "ns":
+            return value * core_mhz / 1000.0
         return value * (1000.0 if unit == "GB/s" else 1073.741824) / core_mhz
     return value
 
@@ -118,6 +122,64 @@ def _vector_key(family: str, part: str) -> Key:
     if part == "slope":
         return Key(f"vector.{family}.slope", "cycles a repeat", f"cycles a repeat: {what}")
     return Key(f"vector.{family}.fixed", "cycles", f"cycles an instruction: {what}", above=False)
+
+
+#: kinds of links between ranks and what they join
+LINK_KINDS: dict[str, str] = {
+    "sio": "between the dies of a package",
+    "hccs": "between the packages of a node",
+    "supernode": "between the nodes of a supernode",
+    "roce": "between nodes by RDMA over Ethernet",
+    "ub": "unified bus between ranks",
+}
+
+LINK_DIRECTIONS = ("put", "get")
+
+#: levels of the topology that need a kind of link which not every platform has, where they join more than one
+LINK_LEVELS = {"topology.ranks_per_package": "sio", "topology.nodes_per_supernode": "supernode"}
+
+
+def _link(kind: str, family: str) -> Iterable[Key]:
+    for direction in LINK_DIRECTIONS:
+        does = "writing to" if direction == "put" else "reading from"
+        for part, dimension, meaning in (
+            ("startup", "delay", f"time of a DMA instruction {does} another rank besides its bytes"),
+            ("rate", "rate", f"bytes a cycle of one core {does} another rank"),
+            ("latency", "delay", "from the end on the pipe to visible data"),
+            ("pair_capacity", "rate", "bytes a cycle of all cores from one rank to one other"),
+            ("out_capacity", "rate", "bytes a cycle of all cores out of one rank"),
+            ("in_capacity", "rate", "bytes a cycle of all cores into one rank"),
+            ("sdma_startup", "delay", "time of a copy by the SDMA engine besides its bytes, until it is noticed"),
+            ("sdma_rate", "rate", "bytes a cycle of one copy by the SDMA engine"),
+        ):
+            if kind != "roce" or not part.startswith("sdma"):
+                name, description = f"link.{kind}.{direction}.{part}", f"{LINK_KINDS[kind]}, {direction}: {meaning}"
+                yield Key(name, dimension, description, above=dimension == "rate", families=(family,))
+
+
+def _links() -> Iterable[Key]:
+    for kind, family in (("hccs", "a2a3"), ("roce", "a2a3"), ("ub", "a5")):
+        yield from _link(kind, family)
+    factor = "how much more a put that adds costs than one that writes"
+    yield Key("link.atomic_factor", "ratio", factor, minimum=1.0, above=False)
+    for name, description in (
+        ("topology.ranks_per_package", "ranks (dies with cores of their own) in a package"),
+        ("topology.ranks_per_node", "ranks in a node"),
+        ("topology.nodes_per_supernode", "nodes whose ranks address each other's memory"),
+    ):
+        yield Key(name, "count", description, minimum=1.0, above=False, whole=True)
+    for part, description in (
+        ("cache_line", "cleaning and invalidating one cache line"),
+        ("store", "scalar store of a signal"),
+        ("atomic", "scalar atomic addition to a signal"),
+        ("fence", "fence after a signal besides the flight of what it waits for"),
+        ("barrier", "barrier of all pipes besides what it waits for"),
+        ("latency", "from writing back a signal to its being there for a core of the same rank"),
+        ("poll", "polling one element of a signal: cache line, load, comparison"),
+        ("sweep", "one polling sweep besides its elements"),
+    ):
+        yield Key(f"signal.{part}", "delay", description, above=False)
+    yield Key("signal.sweeps_per_barrier", "count", "failed polling sweeps to a barrier of all pipes", whole=True)
 
 
 def _sizes() -> Iterable[Key]:
@@ -221,10 +283,14 @@ def _all() -> Iterable[Key]:
     yield from _dma()
     yield from _compute()
     yield from _rest()
+    yield from _links()
 
 
 #: every key of every family, in the order in which platforms show them
 KEYS: dict[str, Key] = {key.name: key for key in _all()}
+
+#: keys of the kinds of links that only some platforms have, all of a kind or none
+OPTIONAL_KEYS: dict[str, Key] = {key.name: key for kind in LINK_LEVELS.values() for key in _link(kind, "a2a3")}
 
 
 def family_keys(family: str | None) -> dict[str, Key]:
@@ -235,8 +301,8 @@ def family_keys(family: str | None) -> dict[str, Key]:
 
 
 def find_key(name: str) -> Key | None:
-    """The key called `name`, families of vector operations that only a file defines included."""
-    known = KEYS.get(name)
+    """The key called `name`, optional ones and families of vector operations that only a file defines included."""
+    known = KEYS.get(name) or OPTIONAL_KEYS.get(name)
     if known is not None:
         return known
     match = _VECTOR_KEY.fullmatch(name)

@@ -19,6 +19,8 @@ from cost_models.keys import (
     FAMILIES,
     KEYS,
     KINDS,
+    LINK_LEVELS,
+    OPTIONAL_KEYS,
     VECTOR_FAMILIES,
     Key,
     family_keys,
@@ -35,7 +37,7 @@ _HEAD_FIELDS = (*_HEAD_TEXTS, "abstract")
 _NUMBER_FIELDS = ("value", "unit", "kind", "source", "note", "low", "high")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DEEPEST = max(name.count(".") for name in KEYS)
-_PREFIXES = {name.rsplit(".", n)[0] for name in KEYS for n in range(1, name.count(".") + 1)}
+_PREFIXES = {name.rsplit(".", n)[0] for name in (*KEYS, *OPTIONAL_KEYS) for n in range(1, name.count(".") + 1)}
 
 
 class PlatformError(ValueError):
@@ -107,6 +109,7 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
         result.errors.extend(
             _missing(path, head.get("family"), result.stated_head | set(head), stated | set(result.entries))
         )
+        result.errors.extend(_topology(path, head.get("family"), result.entries))
     return result
 
 
@@ -172,7 +175,7 @@ def _flatten(path: Path, prefix: str, tables: Mapping[str, object], errors: list
         elif dotted in _PREFIXES:
             errors.append(f"{path}: {dotted}: is {child!r}; give a table of numbers, [{dotted}.<name>]")
         else:
-            near = suggestion(dotted, KEYS)
+            near = suggestion(dotted, (*KEYS, *OPTIONAL_KEYS))
             errors.append(f"{path}: {dotted}: unknown key{near}; remove it or give a known key")
 
 
@@ -296,6 +299,27 @@ def _missing(path: Path, family: str | None, stated_head: set[str], stated: set[
             name = f"vector.{family}.{part}"
             if family not in VECTOR_FAMILIES and name not in stated:
                 yield f"{path}: {name}: is missing; give slope and fixed of a vector family together"
+    for kind in LINK_LEVELS.values():
+        names = [name for name in OPTIONAL_KEYS if name.startswith(f"link.{kind}.")]
+        if not stated.isdisjoint(names):
+            for name in names:
+                if name not in stated:
+                    yield f"{path}: {name}: is missing; give all numbers of a kind of link together"
+
+
+def _topology(path: Path, family: str | None, entries: Mapping[str, Entry]) -> Iterator[str]:
+    """Levels of the topology that fit neither each other nor the kinds of links that there are."""
+    for name, kind in LINK_LEVELS.items():
+        names = [key.name for key in OPTIONAL_KEYS.values() if key.name.startswith(f"link.{kind}.")]
+        needed = family is not None and OPTIONAL_KEYS[names[0]].belongs_to(family)
+        if needed and name in entries and entries[name].value > 1 and entries.keys().isdisjoint(names):
+            yield f"{path}: {name}: is {entries[name].value:g}, but there is no link.{kind}; give its numbers, or 1"
+    package, node = entries.get("topology.ranks_per_package"), entries.get("topology.ranks_per_node")
+    if package is not None and node is not None and node.value % package.value:
+        yield (
+            f"{path}: topology.ranks_per_node: is {node.value:g}; "
+            f"give a multiple of the {package.value:g} ranks of a package"
+        )
 
 
 def _one_of(choices: Iterable[str]) -> str:

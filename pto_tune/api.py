@@ -206,6 +206,7 @@ def evaluate_records(
                 "verdict": VERDICTS[e.verdict[i]],
                 "reason": e.reason(i),
                 "also": e.also(i),
+                "warnings": e.warnings(i),
                 "rule_set": problem.rule_set.name,
                 "engine": ENGINE,
                 "timing": timing,

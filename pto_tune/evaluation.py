@@ -78,6 +78,7 @@ class Evaluation:
     run_row: Ints  # row of the execution, -1 where refused
     execution: Execution | None
     _columns: list[legality.RuleColumn] = field(default_factory=list)
+    _warnings: list[legality.RuleColumn] | None = None
 
     def __len__(self) -> int:
         return int(self.verdict.shape[0])
@@ -135,12 +136,13 @@ class Evaluation:
 
     def warnings(self, row: int) -> list[str]:
         """What no rule forbids but a page of the ISA or a header has something to say about: sentences."""
-        from pto_tune.legality.warnings import warnings
+        if self._warnings is None:
+            from pto_tune.legality.warnings import warnings
 
-        one = {name: c[row : row + 1] for name, c in self.table.items()}
-        env = environment(self.problem.workload, {**one, "block": np.zeros(1, dtype=np.int64)})
-        p = self.problem
-        return [w.sentence(0) for w in warnings(p.workload, p.platform, p.rule_set, env, 1) if w.broken[0]]
+            n, p = len(self), self.problem
+            env = environment(p.workload, {**self.table, "block": np.zeros(n, dtype=np.int64)})
+            self._warnings = warnings(p.workload, p.platform, p.rule_set, env, n)
+        return [w.sentence(row) for w in self._warnings if w.broken[row]]
 
     def reason(self, row: int) -> str:
         """The sentence of the row's verdict; "" when ok."""

@@ -35,7 +35,7 @@ def sentence(code: Code, schedules: Schedules, i: int, rule: str) -> str:
                 "before the read (the store has to come before the TPUSH of its tile, on the pipe that records)"
             )
         case _:
-            return _left(schedules, i)
+            return _left(code, schedules, i)
 
 
 def first_tile(code: Code, schedules: Schedules, i: int, rule: str) -> tuple[int, int]:
@@ -45,13 +45,17 @@ def first_tile(code: Code, schedules: Schedules, i: int, rule: str) -> tuple[int
     return track, int(schedules.over[i, track, column])
 
 
-def _left(schedules: Schedules, i: int) -> str:
-    from pto_tune.executor.layout import I_LEFT
-
-    return (
-        f"{int(schedules.info[i, I_LEFT])} credits stay in the flag counters at the end and poison the next launch"
-        " (the drain at destruction waits for fewer than were sent)"
-    )
+def _left(code: Code, schedules: Schedules, i: int) -> str:
+    left: dict[str, int] = {}
+    for ch, channel in enumerate(code.channels):
+        if channel.counter:
+            n = int(schedules.taken[i, ch, 1] - schedules.taken[i, ch, 0])
+            left[channel.wait_name] = left.get(channel.wait_name, 0) + n
+    credits = sum(n for name, n in left.items() if name.endswith(".free"))
+    others = [f"{n} of {name}" for name, n in left.items() if n and not name.endswith(".free")]
+    what = [f"{credits} credits"] * bool(credits) + [f"signals ({', '.join(others)})"] * bool(others)
+    why = " (the drain at destruction waits for fewer than were sent)" if credits else ""
+    return f"{' and '.join(what)} stay in the flag counters at the end and poison the next launch{why}"
 
 
 def _overflow(code: Code, schedules: Schedules, i: int) -> str:
@@ -92,11 +96,11 @@ def _blocked(code: Code, schedules: Schedules, i: int, core: int, who: str, at: 
     if op == c.BEGIN:
         return f"{who} waits for room in the queue of {code.pipes[a]} for {name}"
     channel = code.channels[a]
+    senders = _missing(code, schedules, i, at)
     if not channel.counter:
         return f"{who} waits for {channel.wait_name}, which only a later instruction hands on"
     if name.startswith("drain"):
-        writer = code.cores[channel.writer]
-        return f"{who} waits in the destructor ({name}) for credits that {writer} never sends"
+        return f"{who} waits in the destructor ({name}) for credits that {senders} never sends"
     call, fifo = name.split(" ", 1)
     producer = call in ("TALLOC", "TPUSH")
     end = next(
@@ -104,7 +108,16 @@ def _blocked(code: Code, schedules: Schedules, i: int, core: int, who: str, at: 
     )  # fmt: skip
     tile = _tile_of(code, schedules, i, end, at)
     what = "space" if producer else "data"
-    return f"{who} waits in {name} for {what} from {code.cores[channel.writer]} at tile {tile}"
+    return f"{who} waits in {name} for {what} from {senders} at tile {tile}"
+
+
+def _missing(code: Code, schedules: Schedules, i: int, at: int) -> str:
+    """The cores whose signals a wait still lacks: an AIC may wait for both sub-cores at once."""
+    channels = [int(code.ops[at, 1])]
+    if code.ops[at, 0] == c.SWAIT:
+        channels += [int(code.ops[at, 2])] if code.ops[at, 2] >= 0 else []
+        channels = [ch for ch in channels if schedules.taken[i, ch, 1] <= schedules.taken[i, ch, 0]] or channels
+    return " and ".join(dict.fromkeys(code.cores[code.channels[ch].writer] for ch in channels))
 
 
 def _tile_of(code: Code, schedules: Schedules, i: int, end: int, at: int) -> int:
@@ -114,7 +127,7 @@ def _tile_of(code: Code, schedules: Schedules, i: int, end: int, at: int) -> int
     index = int(schedules.end_count[i, end, 0])
     if op == c.SWAIT:
         return index
-    taken = int(schedules.taken[i, a])
+    taken = int(schedules.taken[i, a, 0])
     endpoint = code.endpoints[end]
     if not endpoint.producer:
         return taken
@@ -134,7 +147,7 @@ def _slot(code: Code, schedules: Schedules, i: int) -> str:
     slots = int(schedules.structure[i, end.slot_num])
     period = int(schedules.structure[i, end.period])
     name = code.tracks[track]
-    if end.shared >= 0 and in_flight <= slots:
+    if end.shared >= 0 and (in_flight <= slots or tile < slots):
         return (
             f"{name}: tile {tile} may be written into slot {tile % slots} while {code.tracks[end.shared]} uses it: "
             "the GlobalData calls put the rings of both ways on the same slots"
@@ -146,6 +159,10 @@ def _slot(code: Code, schedules: Schedules, i: int) -> str:
     if end.slot_num == end.period:
         what = "LocalSlotNum rotates without any flag" if end.fifo else "no flag protects this ring"
         return f"{text}: {what}, it needs a slot for every tile in flight"
+    credits = _constructor_credits(code, schedules, i, track)
+    if credits:
+        what = f"{credits} credit{'s' * (credits > 1)}"
+        return f"{text}: the constructor's {what} let the producer run ahead of the ring, and no FifoDepth is sound"
     if period and slots % period:
         derive = code.rule_set.derived_period
         if period == derive(slots):  # the period moves with the depth
@@ -153,8 +170,20 @@ def _slot(code: Code, schedules: Schedules, i: int) -> str:
             up = next(d for d in range(slots + 1, 2 * slots + 2) if d % derive(d) == 0)
         else:
             down, up = slots // period * period, -(-slots // period) * period
-        text += f": FifoDepth {slots} is not a multiple of SyncPeriod {period}; nearest sound depths {down} and {up}"
+        most = code.rule_set.counter_max
+        sound = f"depths {down} and {up}" if not most or up <= most else f"depth {down}"
+        text += f": FifoDepth {slots} is not a multiple of SyncPeriod {period}; nearest sound {sound}"
     return text
+
+
+def _constructor_credits(code: Code, schedules: Schedules, i: int, track: int) -> int:
+    """Credits that the constructors of a ring's consumers send: the most of one of them."""
+    most = 0
+    for end, endpoint in enumerate(code.endpoints):
+        if endpoint.track == track and endpoint.producer:
+            columns = [code.channels[ch].initial for ch in code.pair_table[end] if ch >= 0]
+            most = max([most, *(int(schedules.structure[i, column]) for column in columns if column >= 0)])
+    return most
 
 
 def _release(code: Code, schedules: Schedules, i: int) -> str:

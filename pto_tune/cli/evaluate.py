@@ -7,13 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import options, output, text
+from pto_tune.cli import options, output, rule_words, text
 from pto_tune.cli.progress import Bar
 
 if TYPE_CHECKING:
+    from cost_models.platform import Platform
     from pto_tune.model.nodes import Workload as Model
+    from pto_tune.rule_sets import RuleSet
 
 MAX_ROWS = 100_000
+WARNED_ROWS = 5
+"""Rows up to which what pages and headers say of them is printed."""
 
 Grid = Annotated[
     list[str] | None,
@@ -43,7 +47,8 @@ def evaluate(
     """Predict how long given configurations take, and say which are illegal or unsafe and why.
 
     What is not set takes the workload's default. A configuration is refused where the hardware or the pipe
-    library cannot take it; 'hang', 'overwrite' and 'race' name what an unsafe one may do on the board.
+    library cannot take it; 'hang', 'overwrite' and 'race' name what an unsafe one may do on the board. Of up to
+    5 configurations it is also said where a page of the ISA and the headers disagree about them.
 
     \b
     Examples:
@@ -55,15 +60,26 @@ def evaluate(
     model = options.workload_named(workload)
     table, n = product(model, options.assignments(set_, "--set"), options.lists(grid, "--grid"))
     with Bar(f"evaluating {n:,} configurations", quiet=quiet):
+        from cost_models.platform import load_platform
         from pto_tune.api import evaluate_records
 
-        records = evaluate_records(model, table, platform=platform, pto_isa=pto_isa, timing=timing, accounts=True)
+        chip = load_platform(platform)
+        records = evaluate_records(model, table, platform=chip, pto_isa=pto_isa, timing=timing, accounts=True)
     if as_json:
         output.as_json(records)
-    elif len(records) == 1:
-        show_one(records[0])
     else:
-        show_many(records)
+        from pto_tune.rule_sets import rule_set_for
+
+        rule_set = rule_set_for(chip.family, pto_isa)
+        said = warnings(model, chip, rule_set, table) if n <= WARNED_ROWS else [[]] * n
+        if n == 1:
+            show_one(records[0], said[0])
+        else:
+            show_many(records, said)
+        other = rule_words.other_headers(model, rule_set)
+        if other:
+            output.say()
+            output.say(other)
     if not any(record["verdict"] == "ok" for record in records):
         raise typer.Exit(1)
 
@@ -105,8 +121,22 @@ def product(model: Model, fixed: Mapping[str, str], grid: Mapping[str, Sequence[
     return columns, n
 
 
-def show_many(records: Sequence[Mapping[str, Any]]) -> None:
-    """One line a configuration: what differs between them, and the result."""
+def warnings(model: Model, platform: Platform, rule_set: RuleSet, table: Mapping[str, Any]) -> list[list[str]]:
+    """What pages and headers say of each row of `table`, a list of sentences a row."""
+    import numpy as np
+
+    from pto_tune.legality.warnings import warnings as find
+    from pto_tune.lowering.columns import environment
+    from pto_tune.table import check_values
+
+    columns, n = check_values(model, table)
+    env = environment(model, {**columns, "block": np.zeros(n, dtype=np.int64)})
+    found = find(model, platform, rule_set, env, n)
+    return [[w.sentence(row) for w in found if w.broken[row]] for row in range(n)]
+
+
+def show_many(records: Sequence[Mapping[str, Any]], said: Sequence[Sequence[str]]) -> None:
+    """One line a configuration: what differs between them, and the result; `said`: the warnings of each."""
     first = records[0]["configuration"]
     varied = [name for name in first if any(r["configuration"][name] != first[name] for r in records)]
     fixed = {name: value for name, value in first.items() if name not in varied}
@@ -135,6 +165,15 @@ def show_many(records: Sequence[Mapping[str, Any]]) -> None:
             "GM rings",
         ],
     )
+    rows_of: dict[str, list[int]] = {}
+    for row, sentences in enumerate(said):
+        for sentence in sentences:
+            rows_of.setdefault(sentence, []).append(row)
+    if rows_of:
+        output.heading("Warnings")
+    for sentence, rows in rows_of.items():
+        some = ["; ".join(f"{name}={records[row]['configuration'][name]}" for name in varied) for row in rows]
+        output.say(sentence if len(rows) == len(records) else f"{' and '.join(some)}: {sentence}")
 
 
 def on_chip(sizes: Mapping[str, int]) -> int:
@@ -142,8 +181,8 @@ def on_chip(sizes: Mapping[str, int]) -> int:
     return sum(int(sizes.get(name) or 0) for name in ("UB", "L1", "L0A", "L0B", "L0C"))
 
 
-def show_one(record: Mapping[str, Any]) -> None:
-    """Everything about one configuration."""
+def show_one(record: Mapping[str, Any], said: Sequence[str]) -> None:
+    """Everything about one configuration; `said`: its warnings."""
     output.say(f"{_basis(record)}; {text.settings(record['configuration'])}")
     output.say()
     output.say(f"verdict     {record['verdict']}")
@@ -151,6 +190,8 @@ def show_one(record: Mapping[str, Any]) -> None:
         output.say(f"why         {record['reason']}")
     for also in record["also"] or ():
         output.say(f"also        {also}")
+    for sentence in said:
+        output.say(f"warning     {sentence}")
     if record["cycles"] is not None:
         output.say(f"time        {text.microseconds(record['time_us'])} us ({record['cycles']:,} cycles)")
         output.say(f"bound by    {record['bound']}")

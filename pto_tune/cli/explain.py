@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import answer, errors, options, output, stored, text
+from pto_tune.cli import answer, errors, options, output, rule_words, stored, text
 from pto_tune.cli.evaluate import waits_table
 from pto_tune.cli.progress import Bar
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from cost_models.platform import Platform
+    from pto_tune.explaining.explanation import Explanation
     from pto_tune.model.nodes import Workload
 
     Subject = tuple[Workload, Mapping[str, Any], Platform, str | None, str, str]
@@ -69,11 +70,13 @@ def explain(
     as_json: options.Json = False,
     quiet: options.Quiet = False,
 ) -> None:
-    """Say where the time of one configuration goes, and what would have to change to make it faster.
+    """Say where the time of one configuration goes, what would have to change to make it faster, and what is wrong.
 
     The critical path is split by cause; its parts add up to the whole time exactly. Beside it stands how long
     each pipe would take if only that pipe limited: a pipe near the whole time is the bottleneck, all far from
-    it mean that the pipes wait for each other. The name of a workload goes before that of a run.
+    it mean that the pipes wait for each other. Every rule that it breaks is told with the first tile, whether the
+    predicted timing reaches it, and the pto-isa revisions for which it holds. The name of a workload goes before
+    that of a run.
 
     \b
     Examples:
@@ -81,7 +84,7 @@ def explain(
       pto-tune explain latest --trace best.json
       pto-tune explain 3 --row 118
 
-    Exit code 1: the configuration is refused or hangs, so that there is no time to explain.
+    Exit code 1: there is no time to explain, because the configuration never runs or never ends.
     """
     if trace is not None and not trace.absolute().parent.is_dir():
         raise ValueError(f"--trace {trace}: there is no folder {trace.absolute().parent}; make it first")
@@ -92,10 +95,15 @@ def explain(
 
         explanation = api.explain(model, configuration, chip, revision, protocol)
         summary = explanation.summary()
-    if summary["cycles"] is None:
-        raise errors.CheckFailed(
-            f"there is no time to explain, the verdict is {summary['verdict']!r}: {summary['reason']}"
-        )
+    if not explanation.timed:
+        if as_json:
+            output.as_json(summary)
+        else:
+            output.say(title)
+            output.say(f"verdict {summary['verdict']}, rule set {summary['rule_set']}")
+            wrong(explanation)
+            remarks(explanation)
+        raise errors.CheckFailed(f"there is no time to explain: the verdict is {summary['verdict']!r}")
     if trace is not None:
         explanation.write_trace(trace)
     events = [
@@ -106,7 +114,7 @@ def explain(
         output.as_json({**summary, **({"timeline": events} if timeline else {})})
         return
     output.say(title)
-    full(summary)
+    full(explanation, summary)
     if timeline:
         output.heading(f"First {timeline} instructions")
         output.table(
@@ -119,18 +127,39 @@ def explain(
         output.say(f"wrote {trace}: open it at ui.perfetto.dev or in chrome://tracing")
 
 
-def full(summary: Mapping[str, Any]) -> None:
-    """An explanation on the screen."""
+def full(explanation: Explanation, summary: Mapping[str, Any]) -> None:
+    """An explanation with times on the screen; `summary` is its own."""
     output.say(
-        f"{text.microseconds(summary['time_us'])} us, {summary['cycles']:,} cycles, "
-        f"bound by {summary['bound']}, verdict {summary['verdict']}"
+        f"{text.microseconds(summary['time_us'])} us, {summary['cycles']:,} cycles, bound by {summary['bound']}, "
+        f"verdict {summary['verdict']}, rule set {summary['rule_set']}"
     )
-    if summary["reason"]:
-        output.say(f"why {summary['verdict']}: {summary['reason']}")
+    wrong(explanation)
     answer.stall_account(summary, limit=12)
     waits_table(summary["waits"])
-    for note in summary["notes"]:
+    remarks(explanation)
+
+
+def wrong(explanation: Explanation) -> None:
+    """Every rule that the configuration breaks, a paragraph each."""
+    from pto_tune.rule_sets import rule_sets
+
+    family = rule_sets(explanation.problem.rule_set.family)
+    for finding in explanation.findings:
+        output.heading(f"{finding.verdict}, by rule {finding.rule}")
+        output.say(finding.text(family))
+
+
+def remarks(explanation: Explanation) -> None:
+    """Where assumptions do not hold, where pages and headers disagree, and, of a default run, other headers."""
+    notes = explanation.notes()
+    if notes:
+        output.heading("To be noted")
+    for note in notes:
         output.say(note)
+    other = rule_words.other_headers(explanation.problem.workload, explanation.problem.rule_set)
+    if other:
+        output.say()
+        output.say(other)
 
 
 def _subject(

@@ -30,6 +30,7 @@ OWN = (
     "runs",
     "platforms",
     "workloads",
+    "rules",
     "bench",
     "demo",
 )
@@ -126,7 +127,8 @@ def _root(
 ) -> None:
     """Predict how long a PTO kernel takes on an Ascend NPU, without a board, and find its best configuration.
 
-    Start with 'pto-tune demo', or see what there is with 'pto-tune workloads' and 'pto-tune platforms'.
+    Start with 'pto-tune demo', or see what there is with 'pto-tune workloads', 'pto-tune platforms' and
+    'pto-tune rules'.
 
     \b
     Example:

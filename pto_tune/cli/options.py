@@ -34,8 +34,13 @@ PtoIsa = Annotated[
     typer.Option(
         "--pto-isa",
         metavar="REV",
-        help="The pto-isa headers of the kernel's build: commit, date (YYYY-MM-DD) or rule set.",
-        show_default="newest",
+        help=(
+            "The pto-isa headers of the kernel's build: commit, date (YYYY-MM-DD) or rule set. "
+            "910B: a2a3, a2a3-rendezvous, a2a3-ctor-credits, a2a3-full-period, a2a3-fixed-drain. "
+            "950: a5, a5-rendezvous, a5-ctor-credits, a5-full-period, a5-local-drain. "
+            "'pto-tune rules' says what they do."
+        ),
+        show_default="a2a3 or a5",
     ),
 ]
 RunPlatform = Annotated[
@@ -134,6 +139,19 @@ def lists(texts: Sequence[str] | None, option: str) -> dict[str, list[str]]:
         name: [part.strip() for part in value.split(",")] if value else []
         for name, value in assignments(texts, option).items()
     }
+
+
+def whole_numbers(words: str, option: str, most: int) -> list[int]:
+    """Numbers from 1 to `most` between commas; ValueError lists the words that are none."""
+    found = [word.strip() for word in words.split(",")]
+    # int() also takes signs, spaces, underscores and digits of other scripts
+    wrong = [w for w in found if not (w.isascii() and w.isdigit() and len(w) <= 19 and 1 <= int(w) <= most)]
+    if wrong:
+        raise ValueError(
+            f"{option} {', '.join(map(repr, wrong))}: expected whole numbers from 1 to {most} between commas, "
+            f"such as {option} 4,8"
+        )
+    return [int(word) for word in found]
 
 
 def values(model: Model, texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import answer, errors, options, output, text
+from pto_tune.cli import answer, errors, options, output, rule_words, text
 from pto_tune.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -188,10 +188,8 @@ def no_legal(result: TuneResult) -> str:
 
 
 def other_headers(result: TuneResult) -> str:
-    """One line where headers of other pto-isa revisions behave otherwise and the workload uses pipes."""
-    from pto_tune.rule_sets import other_behaviour
-
-    return other_behaviour(result.problem.rule_set) if result.problem.workload.fifos else ""
+    """One line of a default run where headers of other pto-isa revisions behave otherwise."""
+    return rule_words.other_headers(result.problem.workload, result.problem.rule_set)
 
 
 def labelled(result: TuneResult, values: dict[str, int]) -> dict[str, int | str]:

@@ -28,7 +28,8 @@ def finish(program: Program, x: State, found: Found) -> None:
     for c in range(n_cores):
         found.blocked[c] = -1 if cs[c, w.DONE] == 1 else cs[c, w.PC]
     for ch in range(hs.shape[0]):
-        found.taken[ch] = hs[ch, w.TAKEN]
+        found.taken[ch, 0] = hs[ch, w.TAKEN]
+        found.taken[ch, 1] = hs[ch, w.SENT]
     for p in range(ps.shape[0]):
         found.blocked[n_cores + p] = -1
         for j in range(ps[p, w.Q_HEAD], ps[p, w.Q_TAIL]):
@@ -38,7 +39,7 @@ def finish(program: Program, x: State, found: Found) -> None:
                 v = qs[p, slot, w.Q_PARTS + k - i - 1]
                 if ops[k, 0] != 5 or v < 0:
                     continue
-                found.taken[ops[k, 1]] -= 1
+                found.taken[ops[k, 1], 0] -= 1
                 missing = ts[ops[k, 1], v & mask, w.T_TICKET] != v
                 if missing and j == ps[p, w.Q_HEAD] and found.blocked[n_cores + p] < 0:
                     found.blocked[n_cores + p] = k
@@ -46,4 +47,4 @@ def finish(program: Program, x: State, found: Found) -> None:
         found.end_count[e, 0] = es[e, w.E_TILES]
     for ch in range(hs.shape[0]):
         if chan[ch, 3] == 1:
-            found.info[I_LEFT] += hs[ch, w.SENT] - found.taken[ch]
+            found.info[I_LEFT] += found.taken[ch, 1] - found.taken[ch, 0]

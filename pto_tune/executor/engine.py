@@ -233,7 +233,7 @@ def _run_lanes(
         over=np.zeros((v, max(1, len(code.tracks)), 4), np.int64),
         flight=np.zeros((v, max(1, len(code.channels))), np.int64),
         end_count=np.zeros((v, max(1, len(code.endpoints)), 2), np.int64),
-        taken=np.zeros((v, max(1, len(code.channels))), np.int64),
+        taken=np.zeros((v, max(1, len(code.channels)), 2), np.int64),
         windows=np.zeros(v, np.int64),
     )
     out = LaneResults(

@@ -66,7 +66,7 @@ class Found(NamedTuple):
     over: Ints  # (n_tracks, 4)
     flight: Ints  # (n_chan)
     end_count: Ints  # (n_ends, 2)
-    taken: Ints  # (n_chan) tokens taken by the end
+    taken: Ints  # (n_chan, 2) tokens taken by the end, and sent
 
 
 class Rounds(NamedTuple):
@@ -156,7 +156,7 @@ def found_space(program: Program) -> Found:
         np.zeros((max(1, program.n_tracks), 4), np.int64),
         np.zeros(max(1, program.chan.shape[0]), np.int64),
         np.zeros((max(1, program.ends.shape[0]), 2), np.int64),
-        np.zeros(max(1, program.chan.shape[0]), np.int64),
+        np.zeros((max(1, program.chan.shape[0]), 2), np.int64),
     )
 
 

@@ -60,7 +60,7 @@ def trace(
                 written, first tile written too early although enough was released (the release leaves too early)
     flight      (channels) most signals that may be outstanding
     end_count   (endpoints, 2) tile index at the end, first tile pushed without TALLOC (-1 none)
-    taken       (channels) tokens taken by the end
+    taken       (channels, 2) tokens taken by the end, and sent
     """
     ops, pipe_core, pipe_twin, chan, ends, pair = (
         program.ops, program.pipe_core, program.pipe_twin, program.chan, program.ends, program.pair,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pto_tune.explaining.timeline import CHANNEL, COLUMN, DECIDER, END, KIND, PRODUCER, START, Timeline
+from pto_tune.explaining.timeline import CHANNEL, COLUMN, DECIDER, DURATION, END, KIND, PRODUCER, START, Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,7 +47,8 @@ def _own(t: Timeline, i: int, cycles: int) -> Segment:
     pipe = t.pipe_of(i) if int(t.table[i, KIND]) > -100 else ""
     if not pipe or pipe.endswith(".S"):
         return Segment("issue", pipe, cycles)
-    if t.is_signal(i):
+    d = int(t.table[i, DURATION])
+    if t.is_signal(i) or (d >= 0 and t.code.durations[d].kind == "flag_wait"):
         return Segment("flag", f"{pipe} {t.name_of(i)}", cycles)
     return Segment(CAUSES[pipe.rsplit(".", 1)[1]], f"{pipe} {t.name_of(i)}", cycles)
 

@@ -96,7 +96,7 @@ class Explanation:
         return [
             *warnings,
             f"inputs ({inputs} bytes) and FIFO rings ({need - inputs} bytes) do not fit into L2 ({size} bytes), "
-            "and transfers are priced as L2 hits: the real time is longer"
+            "and transfers are priced as L2 hits: the real time is longer",
         ]
 
     def summary(self) -> dict[str, Any]:

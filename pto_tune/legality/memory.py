@@ -125,7 +125,7 @@ def _limit(workload: Workload, platform: Platform, memory: str) -> tuple[int, st
 
 
 def _capacity_sentence(memory: str, parts: list[tuple[str, Ints]], total: Ints, has: str, i: int) -> str:
-    top = sorted(((int(s[i]), name) for name, s in parts), reverse=True)[:3]
+    top = sorted(((int(s[i]), name) for name, s in parts if s[i] > 0), reverse=True)[:3]
     largest = ", ".join(f"{name} {size}" for size, name in top)
     return f"{memory} needs {int(total[i])} bytes and has {has}; largest: {largest}"
 

@@ -64,7 +64,8 @@ def _direction(use: PipeUse, rule_set: RuleSet) -> Iterator[RuleColumn]:
         where = "exists on Ascend 950 alone" if here != f.direction else "does not exist on this platform"
         text = f"{_name(use)}: DIR_{f.direction} {where}{nearest}"
     elif use.direction.refused:
-        text = f"{_name(use)}: DIR_{f.direction} cannot be used: {use.direction.refused}; nearest: DIR_V2C"
+        why = f"though the page of TPUSH lists it: {use.direction.refused}"
+        text = f"{_name(use)}: DIR_{f.direction} cannot be used, {why}; nearest: DIR_V2C"
     elif f.kind == "TMPipe" and len(f.flows) > 1:
         text = f"{_name(use)}: a TMPipe goes one way, not DIR_{f.direction}; nearest: a TPipe, or two TMPipes"
     if text:
@@ -180,7 +181,8 @@ def _global_data(use: PipeUse, rule_set: RuleSet, n: int) -> Iterator[RuleColumn
     calls = [s for s in use.sites if not s.tile_data]
     if calls and not d.global_data:
         gm_form = f"DIR_{d.name}_GM"
-        nearest = f"; nearest: {gm_form}" if gm_form.removeprefix("DIR_") in rule_set.directions else ""
+        page = " (docs/isa/TPUSH.md and TFREE.md name no such limit)"
+        nearest = f"{page}; nearest: {gm_form}" if gm_form.removeprefix("DIR_") in rule_set.directions else ""
         cases = [
             Case(s.active, _fixed(f"{_name(use)}: DIR_{d.name} has no {s.word} with GlobalData{nearest}"))
             for s in calls

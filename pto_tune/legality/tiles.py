@@ -35,6 +35,9 @@ def tile_rules(use: PipeUse, rule_set: RuleSet, env: Mapping[str, Any], n: int) 
     yield from _any(f"{f.name}-simplified", n, _simplified(use))
     yield from _any(f"{f.name}-config", n, _configs(use, rule_set))
     yield from _any(f"{f.name}-sub-block-id", n, _sub_block_ids(use))
+    wrong_ub = list(_wrong_ub(use))
+    if wrong_ub:
+        yield rule(f"{f.name}-wrong-ub", n, wrong_ub, "race")
     yield from _any(f"{f.name}-split", n, _splits(use))
     yield from _any(f"{f.name}-odd-split", n, _odd_splits(use))
     yield from _any(f"{f.name}-store-shape", n, _store_shapes(use))
@@ -88,7 +91,9 @@ def _configs(use: PipeUse, rule_set: RuleSet) -> Iterator[Case]:
         if s.way != "C2V":
             yield Case(s.active, _say(use, "TPUSH with a TConfig goes from cube to vector only, and this is V2C"))
         elif kind != "Acc":
-            yield Case(s.active, _say(use, f"TPUSH with a TConfig takes an Acc tile only, not {kind}; nearest: Acc"))
+            page = "the page, docs/isa/TPUSH.md:73, names Vec and Ctrl too"
+            text = f"TPUSH with a TConfig takes an Acc tile only, not {kind} ({page}); nearest: Acc"
+            yield Case(s.active, _say(use, text))
         for text in _config_faults(config, use.ring(s.way), rule_set):
             yield Case(s.active, _say(use, text))
 
@@ -133,6 +138,15 @@ def _sub_block_ids(use: PipeUse) -> Iterator[Case]:
             if wrong:
                 text = f"SubBlockId {k} ({SUB_BLOCK_IDS[k]}) does not go with {' and '.join(wrong)}"
                 yield Case(s.active, _say(use, text))
+
+
+def _wrong_ub(use: PipeUse) -> Iterator[Case]:
+    """SubBlockId 1 stores into the UB of AIV1, and the flags of a TConfig push reach AIV0 alone
+    (npu/a5/TPush.hpp:379-382, 773-784): what AIV0 pops is not what was pushed."""
+    for s in use.sites:
+        if s.config is not None and s.way == "C2V" and use.ring("C2V") == "UB" and s.config.sub_block_id == 1:
+            text = "SubBlockId 1 stores into the UB of AIV1 while the signal reaches AIV0 alone"
+            yield Case(s.active, _say(use, f"{text}, whose slot nobody writes; nearest: SubBlockId 0"))
 
 
 def _splits(use: PipeUse) -> Iterator[Case]:

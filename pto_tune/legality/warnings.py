@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pto_tune.legality.calls import PipeUse, Site, pipe_uses, some
 from pto_tune.legality.rules import Case, RuleColumn, Sentence, at, grid, rule
 from pto_tune.model.expr import evaluate
-from pto_tune.model.nodes import NO_SPLIT, SPLITS, UP_DOWN, Talloc
+from pto_tune.model.nodes import NO_SPLIT, SPLITS, UP_DOWN, Talloc, Tfree, Tpop
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
@@ -58,6 +58,7 @@ def _of_pipe(use: PipeUse, rule_set: RuleSet, env: Mapping[str, Any], n: int) ->
     yield "simplified-page", _simplified(use, rule_set)
     yield "period", _period(use, rule_set, env, n)
     yield "talloc-offset", _talloc_offset(use, rule_set)
+    yield "tfree-page", _tfree_page(use, rule_set)
     if use.fifo.kind == "TMPipe":
         yield "depth-page", _depth_page(use, rule_set, env, n)
         yield "one-credit", _one_credit(use, rule_set, env, n)
@@ -238,6 +239,21 @@ def _talloc_offset(use: PipeUse, rule_set: RuleSet) -> Iterator[Case]:
     for s in use.sites:
         if isinstance(s.node, Talloc) and s.core == "AIV":
             yield Case(s.ends[1].active & (s.ends[1].split == NO_SPLIT), _say(use, text))
+
+
+def _tfree_page(use: PipeUse, rule_set: RuleSet) -> Iterator[Case]:
+    """TFREE(Pipe&) behind a TPOP of GlobalData: its page asks for it, and on A2/A3 it is empty
+    (npu/a2a3/TFree.hpp:21-24). On 950 it releases (npu/a5/TFree.hpp:22-28; the page names TPop.hpp)."""
+    if rule_set.tile_tfree:
+        return
+    pops = [s for s in use.sites if not s.producer and isinstance(s.node, Tpop) and not s.tile_data]
+    for s in use.sites:
+        if pops and isinstance(s.node, Tfree) and s.node.tile:
+            text = (
+                "TFREE(Pipe&) is empty on A2/A3 (npu/a2a3/TFree.hpp:21-24), though the page of TFREE asks for it "
+                "behind a TPOP of GlobalData too; nearest: TFREE(Pipe&, GlobalData&)"
+            )
+            yield Case(s.active & some(p.active for p in pops), _say(use, text))
 
 
 def _depth_page(use: PipeUse, rule_set: RuleSet, env: Mapping[str, Any], n: int) -> Iterator[Case]:

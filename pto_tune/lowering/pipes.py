@@ -160,7 +160,8 @@ class PipeCalls:
                 initial = -1
                 if credits is not None:
                     reach = credits
-                    if sub == "AIV1" and self.rules.reach == "split" and fifo.kind == "TPipe":
+                    # a sub-core always sends its own; the cube knows of IsNoSplit
+                    if sub == "AIV1" and not down and self.rules.reach == "split" and fifo.kind == "TPipe":
                         reach = where(is_no_split(fifo), 0, credits)
                     if sub not in columns:
                         columns[sub] = em.struct(f"{name} constructor credits {sub}", reach)

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from pto_tune.model.expr import Expr, expr, where
+from pto_tune.model.expr import Expr, expr, maximum, where
 from pto_tune.model.fixpipe import output_bytes
 from pto_tune.model.nodes import LEFT_RIGHT, LEFT_RIGHT_ODD, NO_SPLIT, UP_DOWN
 from pto_tune.model.vocabulary import dma, drain, drain_ub, half_cols, half_rows
@@ -35,7 +35,8 @@ def store_costs(core: str, way: Way, tile: Tile, config: TConfig | None, split: 
             return (drain(tile.rows, tile.cols, out),)
         if config is not None:  # by SubBlockId: one sub-core, or both by rows or by columns
             split = expr(DUAL_SPLITS.get(config.sub_block_id, NO_SPLIT))
-        return (drain_ub(half_rows(tile.rows, split), half_cols(tile.cols, split), out),)
+        rows, cols = half_rows(tile.rows, split), half_cols(tile.cols, split)
+        return (drain_ub(maximum(rows, 1), maximum(cols, 1), out),)
     path = "ub_to_gm" if way.ring == "GM" else "ub_to_l1"
     return (dma(path, _bytes(tile), _burst(core, tile, split)),)
 

@@ -168,9 +168,7 @@ def tpush(
     return Tpush(fifo, tile, config, simplified, split, tuple(waits), event)
 
 
-def tpop(
-    fifo: str, tile: Tile | None = None, *, split: Expr | None = None, waits: Names = (), event: str = ""
-) -> Tpop:
+def tpop(fifo: str, tile: Tile | None = None, *, split: Expr | None = None, waits: Names = (), event: str = "") -> Tpop:
     """GlobalData without a tile, TileData with one."""
     return Tpop(fifo, tile, split, tuple(waits), event)
 

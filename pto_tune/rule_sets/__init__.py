@@ -11,6 +11,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import date
 from functools import cache
 from importlib import resources
 from typing import Any
@@ -167,7 +168,7 @@ def rule_sets(family: str) -> tuple[RuleSet, ...]:
 
 def rule_set_for(family: str, pto_isa: str | None = None) -> RuleSet:
     """The rule set of a revision: a commit named in the rule sets, a date (YYYY-MM-DD), a rule set's own name, or
-    None for the family's default (the newest headers)."""
+    None for the family's default: on A2/A3 the newest headers, on 950 what the ISA specifies."""
     sets = {r.name: r for r in rule_sets(family)}
     default = sets[_families()[family][0]]
     if pto_isa is None:
@@ -176,7 +177,7 @@ def rule_set_for(family: str, pto_isa: str | None = None) -> RuleSet:
     if text in sets:
         return sets[text]
     found = None
-    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text):
+    if re.fullmatch(r"\d{4}-\d{2}-\d{2}", text) and _is_date(text):
         found = _by_date(sets, text)
     elif re.fullmatch(r"[0-9a-f]{7,40}", text):
         found = next(
@@ -199,10 +200,18 @@ def rule_set_for(family: str, pto_isa: str | None = None) -> RuleSet:
     return replace(found, pto_isa=text)
 
 
-def _by_date(sets: Mapping[str, RuleSet], date: str) -> RuleSet | None:
+def _is_date(text: str) -> bool:
+    try:
+        date.fromisoformat(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _by_date(sets: Mapping[str, RuleSet], day: str) -> RuleSet | None:
     for r in sets.values():
         for v in r.revisions:
-            if (v.first_date or "") <= date and (v.until_date is None or date < v.until_date):
+            if (v.first_date or "") <= day and (v.until_date is None or day < v.until_date):
                 return r
     return None
 

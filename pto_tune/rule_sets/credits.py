@@ -86,8 +86,7 @@ def drained(
     if form == TMPIPE:
         return np.ones_like(pending)
     if form == GATED_TMPIPE:
-        pending = pending + 1
-        return pending
+        return np.add(pending, 1, dtype=np.int64)
     if rule_set.drain == "period" and not (rule_set.local_no_split and local_no_split):
         return np.broadcast_to(sync_period(rule_set, slot_num, period), pending.shape).copy()
     return pending

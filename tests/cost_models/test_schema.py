@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from cost_models import PlatformError, load_platform
-from cost_models.keys import FAMILIES, KEYS, family_keys
+from cost_models.keys import FAMILIES, KEYS, LINK_LEVELS, family_keys
 from cost_models.platform import check_file
 
 Write = Callable[..., Path]
@@ -114,7 +114,7 @@ def test_a_very_deep_key_is_unknown_and_nothing_worse(write: Write) -> None:
 def test_a_missing_key_says_what_it_means_and_in_which_unit(write: Write, path_key: str) -> None:
     head = '[platform]\nname = "bare"\nfamily = "a2a3"\nsoc = "x"\ndescription = "y"\n'
     texts = [
-        number(key.name, value="16" if key.whole else "2", unit=f'"{key.units[0]}"')
+        number(key.name, value="16" if key.whole and key.name not in LINK_LEVELS else "1", unit=f'"{key.units[0]}"')
         for key in family_keys("a2a3").values()
         if key.name != path_key
     ]

@@ -1,5 +1,6 @@
 """What the transfer of a TileData call costs: the store of a push and the load of a pop."""
 
+from pto_tune.model.expr import maximum
 from pto_tune.model.fixpipe import output_bytes
 from pto_tune.model.nodes import LEFT_RIGHT, LEFT_RIGHT_ODD, UP_DOWN, Cost, Tile, Tpop, Tpush
 from pto_tune.model.vocabulary import dma, drain, drain_ub
@@ -24,7 +25,7 @@ def transfer_costs(call: Tpush | Tpop, tile: Tile, ring: str, core: str, split: 
         parts = {2: UP_DOWN, 3: LEFT_RIGHT}.get(call.config.sub_block_id, 0) if call.config else split
         rows = tile.rows // 2 if parts == UP_DOWN else tile.rows
         cols = tile.cols // 2 if parts == LEFT_RIGHT else tile.cols
-        return (drain_ub(rows, cols, out_bytes),)
+        return (drain_ub(maximum(rows, 1), maximum(cols, 1), out_bytes),)
     row = tile.cols * tile.elem_bytes
     by_columns = core == "AIV" and split in (LEFT_RIGHT, LEFT_RIGHT_ODD)
     path = PATHS["TPUSH" if isinstance(call, Tpush) else "TPOP", core, ring]

@@ -85,10 +85,10 @@ def test_a_wrong_space_is_refused(problem: dict[str, int], domains: dict[str, li
 def test_an_unknown_workload_is_named_with_the_known_ones() -> None:
     with pytest.raises(ValueError, match=r"unknown workload 'flashattention' .*flash_attention"):
         workload("flashattention")
-    assert workload_names() == ["flash_attention", "gemm", "stream"]
+    assert "flash_attention" in workload_names()
 
 
-@pytest.mark.parametrize("name", ["flash_attention", "gemm", "stream"])
+@pytest.mark.parametrize("name", workload_names())
 def test_defaults_and_domains_are_legal_values(name: str) -> None:
     work = workload(name)
     check_values(work, {})

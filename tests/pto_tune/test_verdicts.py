@@ -121,7 +121,7 @@ def test_flash_attention_hangs_by_token_count(depth: int, preload: int, hangs: b
 
 def test_a_hang_says_who_waits_for_whom_at_which_tile() -> None:
     reason = flash(fifo_depth=2, qk_preload=4, tile_s1=128).reason(0)
-    assert "AIC waits in TALLOC qk for space from AIV0 at tile 4" in reason
+    assert "AIC waits in TALLOC qk for space from AIV0 and AIV1 at tile 4" in reason
     assert "AIV0 waits in TALLOC p for space from AIC at tile 2" in reason
 
 

@@ -10,15 +10,15 @@ from typing import Any
 import pytest
 
 from pto_tune import api
-from pto_tune.cli.evaluate import MAX_ROWS, product
+from pto_tune.cli.evaluate import MAX_ROWS, product, warnings
 from pto_tune.workloads import workload
 
 Cli = Callable[..., Any]
 Wrong = Callable[..., list[str]]
 
 KEYS = {
-    "configuration", "verdict", "reason", "also", "rule_set", "engine", "timing", "cycles", "time_us", "busy",
-    "waits", "bytes", "exportable", "not_exportable_because", "bound", "stretch",
+    "configuration", "verdict", "reason", "also", "warnings", "rule_set", "engine", "timing", "cycles", "time_us",
+    "busy", "waits", "bytes", "exportable", "not_exportable_because", "bound", "stretch",
 }  # fmt: skip
 
 
@@ -94,6 +94,79 @@ def test_a_workload_and_a_platform_of_ones_own_work_by_path(tmp_path: Path, cli:
     platform.write_text('[platform]\nname = "mine"\nsoc = "x"\ndescription = "y"\ninherits = "ascend910b2"\n')
     done = cli("evaluate", file, "--platform", platform, "--json")
     assert json.loads(done.stdout)[0] == json.loads(cli("evaluate", "stream", "--json").stdout)[0]
+
+
+PUSHED_WHOLE = ("evaluate", "stream", "--set", "flow=TileData", "--set", "direction=V2C")
+
+
+def test_what_a_page_forbids_is_a_warning_and_no_verdict(cli: Cli) -> None:
+    done = cli(*PUSHED_WHOLE, "--set", "split=NO_SPLIT")
+    assert done.exit_code == 0
+    assert "verdict     ok" in done.stdout
+    (line,) = [line for line in done.stdout.splitlines() if line.startswith("warning     ")]
+    assert "TPUSH.md:61" in line
+    assert "warning" not in cli(*PUSHED_WHOLE).stdout
+
+
+def test_warnings_of_several_rows_name_those_that_they_are_about(cli: Cli) -> None:
+    some = cli(*PUSHED_WHOLE, "--grid", "split=NO_SPLIT,UP_DOWN", "--grid", "fifo_depth=4,8").stdout
+    (line,) = [line for line in some.splitlines() if "TPUSH.md:61" in line]
+    assert line.startswith("fifo_depth=4; split=NO_SPLIT and fifo_depth=8; split=NO_SPLIT: FIFO v2c_tiles: ")
+    every = cli(*PUSHED_WHOLE, "--set", "split=NO_SPLIT", "--grid", "fifo_depth=4,8").stdout
+    (line,) = [line for line in every.splitlines() if "TPUSH.md:61" in line]
+    assert line.startswith("FIFO v2c_tiles: ")
+
+
+def test_warnings_are_for_a_handful_of_rows(cli: Cli) -> None:
+    many = cli(*PUSHED_WHOLE, "--set", "split=NO_SPLIT", "--grid", f"tiles={','.join(map(str, range(1, 7)))}").stdout
+    assert "TPUSH.md" not in many
+
+
+@pytest.mark.parametrize(("platform", "pto_isa"), [("ascend910b2", None), ("ascend950pr", "a5-ctor-credits")])
+def test_warnings_are_those_of_the_library(platform: str, pto_isa: str | None) -> None:
+    from pto_tune.evaluation import evaluate_columns
+    from pto_tune.rule_sets import rule_set_for
+
+    table = {"flow": 1, "direction": 2, "split": [0, 1, 1], "sync_period": [0, 0, 2]}
+    problem = api.problem_of("stream", platform, pto_isa)
+    found = evaluate_columns(problem, table)
+    rule_set = rule_set_for(problem.platform.family, pto_isa)
+    said = warnings(problem.workload, problem.platform, rule_set, table)
+    assert said == [found.warnings(row) for row in range(3)]
+    assert any(said)
+
+
+def test_a_default_run_says_that_other_headers_behave_otherwise(cli: Cli) -> None:
+    for more in ([], ["--grid", "fifo_depth=4,8"]):
+        shown = cli("evaluate", "stream", "--platform", "ascend950pr", *more).stdout
+        assert shown.splitlines()[-1].startswith("headers of other pto-isa revisions behave otherwise: a5-rendezvous")
+        assert "behave otherwise" not in cli("evaluate", "stream", "--pto-isa", "2026-06-01", *more).stdout
+        assert "behave otherwise" not in cli("evaluate", "gemm").stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["streem"], ["did you mean 'stream'", "bidirectional"]),
+        (["stream", "--set", "direction=DIAGONAL"], ["direction", "'DIAGONAL'", "C2V, V2C"]),
+        (["stream", "--set", "direction=3"], ["direction = 3", "1 to 2"]),
+        (["stream", "--set", "flow=Tiles"], ["flow", "'Tiles'", "TileData"]),
+        (["stream", "--set", "second_subcore=off"], ["did you mean 'second_sub_core'"]),
+        (["paged_attention", "--set", "key_tiles=64"], ["did you mean 'key_tile'"]),
+        (["matmul_epilogue", "--set", "quant=int5"], ["quant", "'int5'", "F322F16"]),
+        (["dequant_matmul", "--grid", "weights=int8,int3"], ["weights", "'int3'", "int4"]),
+        (["bidirectional", "--set", "preloads=1"], ["did you mean 'preload'"]),
+        (["stream", "--platform", "ascend950"], ["did you mean 'ascend950pr'"]),
+        (["stream", "--pto-isa", "a5"], ["'a5'", "a2a3-rendezvous", "a2a3-fixed-drain"]),
+        (["stream", "--platform", "ascend950dt", "--pto-isa", "a2a3"], ["'a2a3'", "a5-ctor-credits", "a5-local-drain"]),
+    ],
+)
+def test_wrong_names_of_pipes_and_their_workloads_are_one_sentence(
+    arguments: list[str], words: list[str], cli: Cli, wrong: Wrong
+) -> None:
+    (said,) = wrong(cli("evaluate", *arguments))
+    for word in words:
+        assert word in said
 
 
 @pytest.mark.parametrize(

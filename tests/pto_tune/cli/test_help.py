@@ -78,6 +78,18 @@ def test_every_command_is_in_the_readme(name: str) -> None:
     assert rest in readme
 
 
+@pytest.mark.parametrize("name", ["tune", "evaluate", "explain"])
+def test_the_rule_sets_are_in_the_help_of_the_option_that_takes_them(name: str, cli: Callable[..., Any]) -> None:
+    from pto_tune.rule_sets import rule_set_for, rule_sets
+
+    (option,) = [p for p in ALL[name,].params if "--pto-isa" in p.opts]
+    shown = cli(name, "--help").stdout
+    for board, family in (("910B", "a2a3"), ("950", "a5")):
+        assert f"{board}: {', '.join(r.name for r in rule_sets(family))}." in option.help
+        assert rule_set_for(family).name in str(option.show_default).split(" or ")
+    assert "a5-local-drain" in shown
+
+
 def test_the_version_is_that_of_the_package(cli: Callable[..., Any]) -> None:
     from pto_tune import __version__
 

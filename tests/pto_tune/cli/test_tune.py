@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from pto_tune import tuning
+from pto_tune.rule_sets import rule_sets
 
 Cli = Callable[..., Any]
 Wrong = Callable[..., list[str]]
@@ -38,6 +39,18 @@ def test_the_answer_has_all_that_was_asked_for(cli: Cli) -> None:
         "headers of other pto-isa revisions behave otherwise",
     ):
         assert word in done.stdout
+
+
+def test_a_default_run_on_950_names_the_newest_headers(cli: Cli) -> None:
+    small = ("tune", "stream", "--set", "tiles=16", "--set", "slot_bytes=1024", "--no-db", "--platform", "ascend950pr")
+    shown = cli(*small).stdout.splitlines()
+    (line,) = [line for line in shown if "behave otherwise" in line]
+    for r in rule_sets("a5"):
+        assert r.name == "a5" or f"{r.name} ({r.revisions[0]}" in line
+    assert "the newest headers behave as a5-local-drain: give --pto-isa a5-local-drain for them" in line
+    chosen = cli(*small, "--pto-isa", "a5-local-drain")
+    assert "behave otherwise" not in chosen.stdout
+    assert json.loads(cli(*small, "--json").stdout)["other_behaviour"] == line
 
 
 def test_json_agrees_with_the_library(cli: Cli, tmp_path: Path) -> None:

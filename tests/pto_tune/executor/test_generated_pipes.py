@@ -136,7 +136,7 @@ def test_generated_pipes_run_and_hang_and_come_early(family: str) -> None:
 
 
 def test_a_tile_without_a_reader_is_read_when_it_is_popped() -> None:
-    store = instr("STORE", "FIX", cycles(100), writes=["pipe"])
+    store = instr("STORE", "FIX", cycles(1000), writes=["pipe"])
     producer, consumer = (talloc("pipe"), tpush("pipe"), store), (tpop("pipe"), tfree("pipe"))
     w = workload(producer, consumer, fifos=(fifo(),))
     assert simulate(w, platform("a2a3"), named("a2a3"), {}).torn == [("pipe", 0, "AIV0"), ("pipe", 0, "AIV1")]

@@ -34,17 +34,16 @@ def one_core(core: str, *nodes: Node, rings: tuple[Ring, ...] = ()) -> Workload:
 
 
 def found(w: Workload, rules: RuleSet, rows: list[Row], overrides: dict[str, float]) -> list[object]:
-    """By row: the outcome, the first tile of each ring and FIFO that is written too early, and most signals in flight.
-
-    How many tiles are in flight counts only where none is written too early: a writer that gains on its reader for ever
-    is left alone as soon as that is sure.
+    """By row: the outcome, the first tile of each ring and FIFO that is written or read too early, and most signals in
+    flight. How many tiles are in flight where none is too early is not compared: a tile that has been popped counts as
+    read until the instruction that reads it is traced.
     """
     x = run(w, platform(overrides), rules, rows)
     out: list[object] = []
     for row, outcome in enumerate(outcomes(x)):
         s = x.lanes.schedule[x.first_lane[row]]
         over, flight = x.lanes.schedules.over[s], x.lanes.schedules.flight[s]
-        tracks = [(int(tile), int(most) if tile < 0 else None) for tile, most in over[: len(x.code.tracks)]]
+        tracks = [tuple(map(int, first)) for first in over[: len(x.code.tracks), (0, 2, 3)]]
         counters = [min(int(f), 64) for f, ch in zip(flight, x.code.channels, strict=True) if ch.counter]
         out.append((outcome, tracks, counters))
     return out

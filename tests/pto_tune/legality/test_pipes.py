@@ -142,7 +142,7 @@ def test_control_tiles_cannot_be_sent(family: str, reason: str, kernel: Kernel, 
     control = tile("Ctrl", 1, 1)
     found = broken(kernel((tpop("f", control),), (tpush("f", control),), fifo("f", "V2C_CTRL")), family)
     assert found.keys() == {"f-direction"}
-    assert found["f-direction"].startswith("FIFO f: DIR_V2C_CTRL cannot be used: ")
+    assert found["f-direction"].startswith("FIFO f: DIR_V2C_CTRL cannot be used, though the page of TPUSH lists it: ")
     assert reason in found["f-direction"]
     assert found["f-direction"].endswith("; nearest: DIR_V2C")
 
@@ -180,7 +180,8 @@ def test_global_data_needs_a_ring_in_gm(
     else:
         word = "TPOP" if direction == "V2C" else "TALLOC"
         assert found == {
-            "f-global-data": f"FIFO f: DIR_{direction} has no {word} with GlobalData; nearest: DIR_{direction}_GM"
+            "f-global-data": f"FIFO f: DIR_{direction} has no {word} with GlobalData "
+            f"(docs/isa/TPUSH.md and TFREE.md name no such limit); nearest: DIR_{direction}_GM"
         }
         assert broken(kernel(aic, aiv, fifo("f", direction, slot_bytes=4096, gm_form=True)), "a5") == {}
         assert broken(kernel(aic, aiv, fifo("f", direction))) == {}

@@ -69,7 +69,9 @@ def test_the_simplified_push_is_that_of_a_tmpipe(family: str, tiles: Kernel, bro
 @pytest.mark.parametrize("kind", ["Vec", "Ctrl", "Mat"])
 def test_a_config_takes_an_accumulator(family: str, kind: str, tiles: Kernel, broken: Broken) -> None:
     found = broken(tiles(tile(kind, 64, 64), VEC, config=TConfig()), family)
-    assert found["f-config"] == f"FIFO f: TPUSH with a TConfig takes an Acc tile only, not {kind}; nearest: Acc"
+    page = "the page, docs/isa/TPUSH.md:73, names Vec and Ctrl too"
+    text = f"FIFO f: TPUSH with a TConfig takes an Acc tile only, not {kind} ({page}); nearest: Acc"
+    assert found["f-config"] == text
     assert broken(tiles(ACC, VEC, config=TConfig()), family) == {}
 
 

@@ -55,7 +55,7 @@ def test_the_verdict_that_follows(family: str, slots: int, hold: int, verdict: s
         assert answer.verdicts == ("ok",)
     else:
         rule = "deadlock" if verdict == "hang" else "slot-reuse"
-        assert words in structure[rule]
+        assert words in structure[rule].replace(" and AIV1", "")
         assert verdict in answer.verdicts
         assert ("flag-left" in structure) == (verdict == "overwrite")
     if verdict == "overwrite" and family == "a2a3":  # so many tiles or credits may be on their way
@@ -70,7 +70,8 @@ def test_the_verdict_of_a_few_tiles(family: str, slots: int, hold: int, verdict:
     """With 14 tiles no counter can overflow."""
     answer = ask(workload("stream"), family, tiles=14, fifo_depth=slots, hold=hold, slot_bytes=8192)
     assert answer.verdict == verdict
-    assert words in answer.rules.get({"hang": "deadlock", "overwrite": "slot-reuse"}.get(verdict, ""), "")
+    sentence = answer.rules.get({"hang": "deadlock", "overwrite": "slot-reuse"}.get(verdict, ""), "")
+    assert words in sentence.replace(" and AIV1", "")
 
 
 @both_families
