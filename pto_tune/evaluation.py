@@ -14,7 +14,8 @@ from pto_tune import legality, sentences, verdicts
 from pto_tune.executor.engine import Execution, execute
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import environment
-from pto_tune.lowering.compile import derived_period_expr, lower
+from pto_tune.lowering.compile import lower
+from pto_tune.lowering.pipe_rules import derived_period_expr
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.rule_sets import rule_set_for
 from pto_tune.table import check_values

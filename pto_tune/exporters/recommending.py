@@ -25,7 +25,7 @@ from pto_tune.legality.calls import Site, pipe_uses
 from pto_tune.legality.rules import column
 from pto_tune.legality.warnings import warnings
 from pto_tune.lowering.columns import environment
-from pto_tune.lowering.pipes import derived_period_expr, is_no_split
+from pto_tune.lowering.pipe_rules import derived_period_expr, is_no_split
 from pto_tune.model.expr import evaluate
 from pto_tune.model.nodes import SPLITS, TConfig
 

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pto_tune.lowering import code as c
-from pto_tune.lowering.pipes import LoweringError, PipeCalls, derived_period_expr, period_expr
+from pto_tune.lowering.pipes import LoweringError, PipeCalls
 from pto_tune.model.expr import Expr
 from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tfree, Tpop, Tpush, Workload
 from pto_tune.rule_sets import RuleSet
 
-__all__ = ["LoweringError", "derived_period_expr", "lower", "period_expr"]
+__all__ = ["LoweringError", "lower"]
 
 
 def lower(workload: Workload, rule_set: RuleSet) -> c.Code:
