@@ -111,7 +111,7 @@ def build() -> Workload:
             Tunable("tile_n", (32, 64, 128), 64, "rows of K and V a tile", 16, 4095),
             Tunable("preload", (1, 2, 3, 4), 2, "tiles that the first product runs ahead of the second", 1, 64),
             Tunable("fifo_depth", (1, 2, 3, 4, 6, 8), 4, "FifoDepth of the pipe, both ways", 1, 255),
-            Tunable("sync_period", (0, 1, 2), 0, "SyncPeriod of the pipe; 0: derived from FifoDepth", 0, 255),
+            Tunable("sync_period", (0,), 0, "SyncPeriod of the pipe; 0: derived from FifoDepth", 0, 255),
             Tunable("local_slot_num", (2,), 2, "LocalSlotNum: popped tiles in UB and L1 (A2/A3)", 1, 64),
             Tunable("split", (0, 1, 2), 1, "TileSplitAxis between the two vector sub-cores", 0, 2, SPLITS[:3]),
         ),

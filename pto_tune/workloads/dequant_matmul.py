@@ -136,7 +136,7 @@ def build() -> Workload:
             Tunable("tile_k", (64, 128, 256), 128, "rows of W in a FIFO tile", 16, 4096),
             Tunable("cube_k", (64, 128), 64, "K of one TMATMUL", 16, 4095),
             Tunable("fifo_depth", (1, 2, 3, 4, 6, 8), 4, "FifoDepth of the pipe", 1, 255),
-            Tunable("sync_period", (0, 1, 2), 0, "SyncPeriod of the pipe; 0: derived from FifoDepth", 0, 255),
+            Tunable("sync_period", (0,), 0, "SyncPeriod of the pipe; 0: derived from FifoDepth", 0, 255),
             Tunable("local_slot_num", (2,), 2, "LocalSlotNum: popped tiles in L1 (A2/A3)", 1, 64),
             Tunable("split", (0, 1, 2), 1, "TileSplitAxis between the two vector sub-cores", 0, 2, SPLITS[:3]),
         ),

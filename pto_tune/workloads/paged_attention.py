@@ -243,7 +243,7 @@ def build() -> Workload:
             Tunable("q_rows", (16, 32, 64), 64, "rows of Q that one block works on; rows beyond are padding", 16, 4080),
             Tunable("preload", (1, 2, 3, 4), 1, "tiles that QK runs ahead of PV", 1, 64),
             Tunable("fifo_depth", (1, 2, 3, 4, 6, 8), 2, "FifoDepth of the three FIFOs", 1, 255),
-            Tunable("sync_period", (0, 1, 2), 0, "SyncPeriod of the FIFOs; 0: derived from FifoDepth", 0, 255),
+            Tunable("sync_period", (0,), 0, "SyncPeriod of the FIFOs; 0: derived from FifoDepth", 0, 255),
             Tunable("local_slot_num", (1, 2), 2, "LocalSlotNum: popped tiles in UB and L1 (A2/A3)", 1, 64),
             Tunable("split", (0, 1), 1, "TileSplitAxis between the two vector sub-cores", 0, 1, SPLITS[:2]),
         ),
