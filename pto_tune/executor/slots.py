@@ -10,13 +10,10 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import inlined, kernel
+from pto_tune.executor.jit import kernel
 from pto_tune.executor.state import (
     E_TILES,
     E_WRITTEN,
-    NEVER,
-    R_CLOCK,
-    R_SEQ,
     R_TILE,
     RELEASED,
     W_CLOCK,
@@ -61,43 +58,28 @@ def unread_pop(ends: Ints, mates: Ints, sl: Ints, over: Ints, vc: Counts, now: i
             _first(over, ends[b, 0], 2, tile)
 
 
-@inlined
+@kernel
 def write_slot(
     ends: Ints, pair: Ints, mates: Ints, st: Ints, hs: Ints, es: Ints, sl: Ints, owner: Ints, seen: Ints, over: Ints,
-    vc: Counts, now: int, b: int, tile: int, pipe: int, number: int,
+    b: int, tile: int,
 ) -> None:  # fmt: skip
-    """Endpoint b writes a tile by instruction `number` of `pipe`, which knows row `now` of `vc`. Columns of `over` as
-    in `trace`, the other arrays as in `state`."""
-    mask = sl.shape[1] - 1
+    """Endpoint b writes a tile, and not all is well or two rings share the slots: find out what. The tracer has brought
+    `seen` and the slot up to date. Columns of `over` as in `trace`, the other arrays as in `state`."""
     track = ends[b, 0]
     shared = ends[b, 6]  # another ring on the same slots
     slots = st[ends[b, 3]]
-    at = tile & mask
-    es[b, E_WRITTEN] = max(es[b, E_WRITTEN], tile + 1)
-    sl[b, at, W_TILE] = tile
-    sl[b, at, W_CLOCK] = pipe
-    sl[b, at, W_SEQ] = number
-    sl[b, at, W_RELEASED] = NEVER
+    at = tile & (sl.shape[1] - 1)
     for j in range(mates.shape[1]):
         e = mates[b, j]
         if e < 0:
             break
-        mine = ends[e, 0] == track
-        # tiles that the writer knows to be read
         known = seen[b, e]
-        while known < es[e, E_TILES] and vc[now, sl[e, known & mask, R_CLOCK]] >= sl[e, known & mask, R_SEQ]:
-            known += 1
-        seen[b, e] = known
-        if mine:
+        if ends[e, 0] == track:
             if sl[e, at, R_TILE] == tile:
                 _first(over, track, 2, tile)  # it has been read already
             released = hs[pair[b, e], RELEASED] if pair[b, e] >= 0 else 0
-            sl[b, at, W_RELEASED] = min(sl[b, at, W_RELEASED], released)
-            if es[e, E_TILES] == 0 and pair[b, e] >= 0:
-                continue  # it may never pop: `first_pop` looks
-            in_flight = tile + 1 - known
-            over[track, 1] = max(over[track, 1], in_flight)
-            if in_flight > slots:
+            # one that has never popped may never do so: `first_pop` looks
+            if tile + 1 - known > slots and (es[e, E_TILES] > 0 or pair[b, e] < 0):
                 _first(over, track, 3 if tile + 1 - released <= slots else 0, tile)
             continue
         for w in range(ends.shape[0]):
@@ -109,33 +91,28 @@ def write_slot(
         owner[min(track, shared), tile % slots] = 2 * tile + (1 if track > shared else 0)
 
 
-@inlined
+@kernel
 def read_slot(
-    ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, owner: Ints, seen: Ints, over: Ints, vc: Counts, now: int,
-    b: int, tile: int, pipe: int, number: int,
+    ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, owner: Ints, over: Ints, vc: Counts, now: int, b: int,
+    tile: int,
 ) -> None:  # fmt: skip
-    """Endpoint b reads a tile by instruction `number` of `pipe`, which knows row `now` of `vc`."""
+    """Endpoint b reads a tile with row `now` of `vc` known, and not all is well or two rings share the slots."""
     mask = sl.shape[1] - 1
     track = ends[b, 0]
     shared = ends[b, 6]
     slots = st[ends[b, 3]]
     at = tile & mask
-    sl[b, at, R_CLOCK] = pipe
-    sl[b, at, R_SEQ] = number
-    sl[b, at, R_TILE] = tile
     for j in range(mates.shape[1]):
         e = mates[b, j]
         if e < 0:
             break
         if ends[e, 0] == track:
-            seen[e, b] = min(seen[e, b], tile)
             if sl[e, at, W_TILE] == tile and vc[now, sl[e, at, W_CLOCK]] < sl[e, at, W_SEQ]:
                 _first(over, track, 2, tile)
             if es[e, E_WRITTEN] > tile + slots:
                 over[track, 1] = max(over[track, 1], es[e, E_WRITTEN] - tile)
-                _first(over, track, 3 if tile + 1 <= sl[e, (tile + slots) & mask, W_RELEASED] else 0, tile + slots)
-        else:
-            seen[e, b] = min(seen[e, b], tile)
+                early = tile + 1 <= sl[e, (tile + slots) & mask, W_RELEASED]
+                _first(over, track, 3 if early else 0, tile + slots)
     if shared >= 0:
         last = owner[min(track, shared), tile % slots]
         if last >= 0 and last % 2 != (1 if track > shared else 0):

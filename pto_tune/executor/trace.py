@@ -33,9 +33,9 @@ from pto_tune.executor.rounds import in_steady_loops, open_window, remember, sam
 from pto_tune.executor.slots import first_pop, read_slot, unread_pop, write_slot
 from pto_tune.executor.snapshot import describe, find_loops
 from pto_tune.executor.state import (
-    DONE, E_PUSHED, E_TILES, GIVEN, KNOWN, NEVER, P_AT, P_ISSUED, P_LAT, P_RUN, PC, Q_AUX, Q_HEAD, Q_OFF, Q_PARTS,
-    Q_PC, Q_REG, Q_TAIL, R_CLOCK, R_SEQ, RELEASED, S_ADD, S_AT, S_SEQ, SENT, T_CLOCK, T_LATENCY, T_REG, T_RELEASED,
-    T_SEQ, T_TICKET, TAKEN, State, reset,
+    PC, DONE, S_AT, S_ADD, S_SEQ, P_AT, P_LAT, P_RUN, P_ISSUED, Q_HEAD, Q_TAIL, Q_PC, Q_REG, Q_OFF, Q_AUX, Q_PARTS,
+    TAKEN, GIVEN, SENT, KNOWN, RELEASED, T_REG, T_TICKET, T_LATENCY, T_RELEASED, T_SEQ, T_CLOCK, E_TILES, E_PUSHED,
+    E_WRITTEN, R_CLOCK, R_SEQ, R_TILE, W_TILE, W_CLOCK, W_SEQ, W_RELEASED, NEVER, State, reset,
 )  # fmt: skip
 from pto_tune.executor.tables import Found, Program, Schedule, Work
 # isort: on
@@ -149,15 +149,9 @@ def trace(
                     refs[r] = 1
                     for q in range(CLOCKS):
                         vc[r, q] = 0
-                    s_reg[n_src] = 0
-                    s_off[n_src] = cs[c, S_ADD]
-                    s_col[n_src] = -1
-                    s_chan[n_src] = -1
+                    s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = 0, cs[c, S_ADD], -1, -1
                     n_src += 1
-                    o_dst[n_op] = r
-                    o_dur[n_op] = -1
-                    o_kind[n_op] = REMATERIALISED
-                    o_pc[n_op] = -1
+                    o_dst[n_op], o_dur[n_op], o_kind[n_op], o_pc[n_op] = r, -1, REMATERIALISED, -1
                     n_op += 1
                     o_ptr[n_op] = n_src
                     cs[c, S_AT] = r
@@ -217,17 +211,12 @@ def trace(
                         stale = True
                         signal = ops[i, 0] == 4
                         r0 = qs[pipe, slot, Q_REG]
-                        s_reg[n_src] = r0
-                        s_off[n_src] = qs[pipe, slot, Q_OFF]
-                        s_col[n_src] = -1
-                        s_chan[n_src] = -1
+                        s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = r0, qs[pipe, slot, Q_OFF], -1, -1
                         n_src += 1
                         r1 = ps[pipe, P_AT]
                         if r1 > 0:
-                            s_reg[n_src] = r1
-                            s_off[n_src] = 0
-                            s_col[n_src] = ps[pipe, P_LAT] if signal else -1
-                            s_chan[n_src] = -1
+                            s_reg[n_src], s_off[n_src] = r1, 0
+                            s_col[n_src], s_chan[n_src] = ps[pipe, P_LAT] if signal else -1, -1
                             n_src += 1
                         join(vc, now, r0, r1)
                         refs[r0] -= 1
@@ -253,10 +242,8 @@ def trace(
                                 ts[a, at, T_CLOCK] = pipe
                                 hs[a, RELEASED] = max(hs[a, RELEASED], ts[a, at, T_RELEASED])
                                 if r1 > 0:
-                                    s_reg[n_src] = r1
-                                    s_off[n_src] = 0
-                                    s_col[n_src] = ts[a, at, T_LATENCY]
-                                    s_chan[n_src] = a
+                                    s_reg[n_src], s_off[n_src] = r1, 0
+                                    s_col[n_src], s_chan[n_src] = ts[a, at, T_LATENCY], a
                                     n_src += 1
                                     join(vc, now, now, r1)
                                     refs[r1] -= 1
@@ -267,24 +254,49 @@ def trace(
                                 if log:
                                     touched[n_op, 0] = b
                                     touched[n_op, 1] = v
-                                write_slot(
-                                    ends, pair, mates, st, hs, es, sl, owner, seen, over, vc, now, b, v, pipe,
-                                    ps[pipe, P_RUN] + 1,
-                                )  # fmt: skip
+                                at = v & mask
+                                fine = ends[b, 6] < 0
+                                es[b, E_WRITTEN] = max(es[b, E_WRITTEN], v + 1)
+                                sl[b, at, W_TILE], sl[b, at, W_CLOCK] = v, pipe
+                                sl[b, at, W_SEQ], sl[b, at, W_RELEASED] = ps[pipe, P_RUN] + 1, NEVER
+                                for j in range(mates.shape[1]):
+                                    e = mates[b, j]
+                                    if e < 0:
+                                        break
+                                    q = seen[b, e]
+                                    j2 = q & mask
+                                    while q < es[e, E_TILES] and vc[now, sl[e, j2, R_CLOCK]] >= sl[e, j2, R_SEQ]:
+                                        q += 1
+                                        j2 = q & mask
+                                    seen[b, e] = q
+                                    if pair[b, e] >= 0:
+                                        q = hs[pair[b, e], RELEASED]
+                                        sl[b, at, W_RELEASED] = min(sl[b, at, W_RELEASED], q)
+                                    if ends[e, 0] == a and (es[e, E_TILES] > 0 or pair[b, e] < 0):
+                                        over[a, 1] = max(over[a, 1], v + 1 - seen[b, e])
+                                    fine = fine and sl[e, at, R_TILE] != v and v + 1 - seen[b, e] <= st[ends[b, 3]]
+                                if not fine:  # or nearly: look again
+                                    write_slot(ends, pair, mates, st, hs, es, sl, owner, seen, over, b, v)
                             elif op == 7:  # READ track a, endpoint b, tile v
                                 if log:
                                     touched[n_op, 2] = b
                                     touched[n_op, 3] = v
-                                read_slot(
-                                    ends, mates, st, es, sl, owner, seen, over, vc, now, b, v, pipe,
-                                    ps[pipe, P_RUN] + 1,
-                                )  # fmt: skip
+                                at = v & mask
+                                fine = ends[b, 6] < 0
+                                sl[b, at, R_CLOCK], sl[b, at, R_SEQ], sl[b, at, R_TILE] = pipe, ps[pipe, P_RUN] + 1, v
+                                for j in range(mates.shape[1]):
+                                    e = mates[b, j]
+                                    if e < 0:
+                                        break
+                                    seen[e, b] = min(seen[e, b], v)
+                                    if sl[e, at, W_TILE] == v and vc[now, sl[e, at, W_CLOCK]] < sl[e, at, W_SEQ]:
+                                        fine = False
+                                    fine = fine and es[e, E_WRITTEN] <= v + st[ends[b, 3]]
+                                if not fine:
+                                    read_slot(ends, mates, st, es, sl, owner, over, vc, now, b, v)
                             elif op == 8:  # EXEC duration a, issues b, latency
                                 join(vc, r, now, now)
-                                o_dst[n_op] = r
-                                o_dur[n_op] = a
-                                o_kind[n_op] = pipe
-                                o_pc[n_op] = k
+                                o_dst[n_op], o_dur[n_op], o_kind[n_op], o_pc[n_op] = r, a, pipe, k
                                 n_op += 1
                                 o_ptr[n_op] = n_src
                                 if a >= 0:
@@ -395,20 +407,12 @@ def trace(
                             used = max(used, r)
                             refs[r] = 1
                             join(vc, r, r0, r0)
-                            s_reg[n_src] = r0
-                            s_off[n_src] = cs[core, S_ADD]
-                            s_col[n_src] = -1
-                            s_chan[n_src] = -1
+                            s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = r0, cs[core, S_ADD], -1, -1
                             n_src += 1
-                            s_reg[n_src] = hist[p, at]
-                            s_off[n_src] = 0
-                            s_col[n_src] = -2 - hist_dur[p, at] if hist_dur[p, at] >= 0 else -1
-                            s_chan[n_src] = -2 - p
+                            s_reg[n_src], s_off[n_src] = hist[p, at], 0
+                            s_col[n_src], s_chan[n_src] = -2 - hist_dur[p, at] if hist_dur[p, at] >= 0 else -1, -2 - p
                             n_src += 1
-                            o_dst[n_op] = r
-                            o_dur[n_op] = -1
-                            o_kind[n_op] = -1 - core
-                            o_pc[n_op] = i
+                            o_dst[n_op], o_dur[n_op], o_kind[n_op], o_pc[n_op] = r, -1, -1 - core, i
                             n_op += 1
                             o_ptr[n_op] = n_src
                             refs[r0] -= 1
@@ -473,10 +477,7 @@ def trace(
                         refs[r] = 1
                         r0 = cs[core, S_AT]
                         join(vc, r, r0, r0)
-                        s_reg[n_src] = r0
-                        s_off[n_src] = cs[core, S_ADD]
-                        s_col[n_src] = -1
-                        s_chan[n_src] = -1
+                        s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = r0, cs[core, S_ADD], -1, -1
                         n_src += 1
                         cs[core, S_SEQ] += 1
                         for half in range(2):
@@ -491,10 +492,8 @@ def trace(
                             hs[ch, RELEASED] = max(hs[ch, RELEASED], ts[ch, at, T_RELEASED])
                             hs[ch, TAKEN] += 1
                             if r1 > 0:
-                                s_reg[n_src] = r1
-                                s_off[n_src] = 0
-                                s_col[n_src] = ts[ch, at, T_LATENCY]
-                                s_chan[n_src] = ch
+                                s_reg[n_src], s_off[n_src] = r1, 0
+                                s_col[n_src], s_chan[n_src] = ts[ch, at, T_LATENCY], ch
                                 n_src += 1
                                 join(vc, r, r, r1)
                                 refs[r1] -= 1
@@ -506,10 +505,7 @@ def trace(
                         if refs[r0] == 0:
                             free[n_free] = r0
                             n_free += 1
-                        o_dst[n_op] = r
-                        o_dur[n_op] = -1
-                        o_kind[n_op] = -1 - core
-                        o_pc[n_op] = i
+                        o_dst[n_op], o_dur[n_op], o_kind[n_op], o_pc[n_op] = r, -1, -1 - core, i
                         n_op += 1
                         o_ptr[n_op] = n_src
                         cs[core, S_AT] = r
@@ -571,25 +567,16 @@ def trace(
         info[I_STATUS] = FULL
         return
     for c in range(n_cores):
-        s_reg[n_src] = cs[c, S_AT]
-        s_off[n_src] = cs[c, S_ADD]
-        s_col[n_src] = -1
-        s_chan[n_src] = -1
+        s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = cs[c, S_AT], cs[c, S_ADD], -1, -1
         n_src += 1
     for p in range(n_pipes):
         if ps[p, P_AT] > 0:
-            s_reg[n_src] = ps[p, P_AT]
-            s_off[n_src] = 0
-            s_col[n_src] = ps[p, P_LAT]
-            s_chan[n_src] = -1
+            s_reg[n_src], s_off[n_src], s_col[n_src], s_chan[n_src] = ps[p, P_AT], 0, ps[p, P_LAT], -1
             n_src += 1
     n_free -= 1
     r = free[n_free]
     used = max(used, r)
-    o_dst[n_op] = r
-    o_dur[n_op] = -1
-    o_kind[n_op] = REMATERIALISED
-    o_pc[n_op] = -2
+    o_dst[n_op], o_dur[n_op], o_kind[n_op], o_pc[n_op] = r, -1, REMATERIALISED, -2
     n_op += 1
     o_ptr[n_op] = n_src
     for q in range(n_durations):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from pto_tune.model.expr import Expr, expr, maximum, where
 from pto_tune.model.fixpipe import output_bytes
 from pto_tune.model.nodes import LEFT_RIGHT, LEFT_RIGHT_ODD, NO_SPLIT, UP_DOWN
-from pto_tune.model.vocabulary import dma, drain, drain_ub, half_cols, half_rows
+from pto_tune.model.vocabulary import dma, drain, drain_ub
 
 if TYPE_CHECKING:
     from pto_tune.model.nodes import Cost, TConfig, Tile
@@ -35,8 +35,10 @@ def store_costs(core: str, way: Way, tile: Tile, config: TConfig | None, split: 
             return (drain(tile.rows, tile.cols, out),)
         if config is not None:  # by SubBlockId: one sub-core, or both by rows or by columns
             split = expr(DUAL_SPLITS.get(config.sub_block_id, NO_SPLIT))
-        rows, cols = half_rows(tile.rows, split), half_cols(tile.cols, split)
-        return (drain_ub(maximum(rows, 1), maximum(cols, 1), out),)
+        # the odd splits are refused here
+        rows = where(split.eq(UP_DOWN), maximum(tile.rows // 2, 1), tile.rows)
+        cols = where(split.eq(LEFT_RIGHT), maximum(tile.cols // 2, 1), tile.cols)
+        return (drain_ub(rows, cols, out),)
     path = "ub_to_gm" if way.ring == "GM" else "ub_to_l1"
     return (dma(path, _bytes(tile), _burst(core, tile, split)),)
 

@@ -44,7 +44,7 @@ def found(w: Workload, rules: RuleSet, rows: list[Row], overrides: dict[str, flo
         s = x.lanes.schedule[x.first_lane[row]]
         over, flight = x.lanes.schedules.over[s], x.lanes.schedules.flight[s]
         tracks = [tuple(map(int, first)) for first in over[: len(x.code.tracks), (0, 2, 3)]]
-        counters = [min(int(f), 64) for f, ch in zip(flight, x.code.channels, strict=True) if ch.counter]
+        counters = [min(int(f), 64) for f, ch in zip(flight, x.code.channels, strict=False) if ch.counter]
         out.append((outcome, tracks, counters))
     return out
 
