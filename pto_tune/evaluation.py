@@ -117,15 +117,18 @@ class Evaluation:
         if rule < static:
             return self._columns[rule].sentence(row)
         assert self.execution is not None
-        run = int(self.run_row[row])
-        lanes = self.execution.lanes
         name = self.rules[rule]
-        which = self.findings[list(verdicts.STRUCTURE_RULES).index(name)]
-        for lane in range(int(self.execution.first_lane[run]), int(self.execution.last_lane[run])):
-            schedule = int(lanes.schedule[lane])
-            if which[schedule]:
-                return sentences.sentence(self.problem.code, lanes.schedules, schedule, name)
-        raise AssertionError(name)
+        schedule = self.schedule_of(row, name)
+        return sentences.sentence(self.problem.code, self.execution.lanes.schedules, schedule, name)
+
+    def schedule_of(self, row: int, rule: str) -> int:
+        """The schedule of the first block of a row that breaks a structure rule."""
+        assert self.execution is not None
+        x = self.execution
+        run = int(self.run_row[row])
+        which = self.findings[verdicts.STRUCTURE_RULES.index(rule)]
+        lanes = range(int(x.first_lane[run]), int(x.last_lane[run]))
+        return next(int(x.lanes.schedule[lane]) for lane in lanes if which[x.lanes.schedule[lane]])
 
     findings: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
 

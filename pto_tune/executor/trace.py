@@ -517,9 +517,9 @@ def trace(
                     tile = es[a, E_TILES]
                     due = tile >= st[ends[a, 5]] and per > 0 and tile % per == 0
                     cs[core, PC] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
-                elif op == 12:  # IFNOTIFY endpoint a, else to b, tiles ahead
+                elif op == 12:  # IFNOTIFY endpoint a, else to b
                     per = st[ends[a, 4]]
-                    due = per > 0 and (es[a, E_TILES] + ops[i, 4]) % per == 0
+                    due = per > 0 and es[a, E_TILES] % per == 0
                     cs[core, PC] = i + 1 if due and (ops[i, 3] < 0 or st[ops[i, 3]] > 0) else b
                 elif op == 13:  # ADVANCE endpoint a, pipe b whose last instruction has waited
                     if ends[a, 2] == 0:

@@ -10,7 +10,7 @@ import numpy as np
 
 from pto_tune import sentences, verdicts
 from pto_tune.evaluation import Evaluation, Problem, evaluate_columns
-from pto_tune.explaining.reach import early_reads, early_writes
+from pto_tune.explaining.reach import accesses, early_reads, early_writes
 from pto_tune.explaining.timeline import timeline
 from pto_tune.rule_sets import rule_sets
 
@@ -79,20 +79,10 @@ def broken_by_rule_set(e: Evaluation, row: int = 0) -> dict[str, set[str]]:
     return out
 
 
-def _schedule(e: Evaluation, row: int, rule: str) -> int:
-    """The schedule of the first block of a row that breaks a structure rule."""
-    assert e.execution is not None
-    x = e.execution
-    run = int(e.run_row[row])
-    which = e.findings[verdicts.STRUCTURE_RULES.index(rule)]
-    lanes = range(int(x.first_lane[run]), int(x.last_lane[run]))
-    return next(int(x.lanes.schedule[lane]) for lane in lanes if which[x.lanes.schedule[lane]])
-
-
 def _tile(e: Evaluation, row: int, rule: str) -> int | None:
     if rule not in sentences.OVER_COLUMN or e.execution is None:
         return None
-    return sentences.first_tile(e.problem.code, e.execution.lanes.schedules, _schedule(e, row, rule), rule)[1]
+    return sentences.first_tile(e.problem.code, e.execution.lanes.schedules, e.schedule_of(row, rule), rule)[1]
 
 
 def _reached(e: Evaluation, row: int) -> dict[str, bool]:
@@ -104,5 +94,7 @@ def _reached(e: Evaluation, row: int) -> dict[str, bool]:
     x = e.execution
     structure = x.lanes.columns.structure[int(x.first_lane[run])]
     t = timeline(e.problem.code, e.problem.platform, x, run)
-    written, read = early_writes(t, structure), early_reads(t)
+    reads, writes = accesses(t)
+    written = early_writes(t.code, structure, reads, writes)
+    read = early_reads(t.code, reads, writes)
     return {rule: bool(read if rule == verdicts.UNWRITTEN_RULE else written) for rule in slots}

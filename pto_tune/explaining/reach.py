@@ -20,11 +20,12 @@ if TYPE_CHECKING:
 
     from pto_tune.explaining.timeline import Timeline
 
+Times = dict[int, dict[int, tuple[int, int]]]
+"""Start and end in cycles, by endpoint and tile."""
 
-def early_writes(t: Timeline, structure: NDArray[np.int64]) -> dict[int, int]:
+
+def early_writes(code: c.Code, structure: NDArray[np.int64], reads: Times, writes: Times) -> dict[int, int]:
     """First tile written too early at the predicted times, by track; `structure` is the block's structure row."""
-    code = t.code
-    reads, writes = _accesses(t)
     out: dict[int, int] = {}
     for end, endpoint in enumerate(code.endpoints):
         if not endpoint.producer:
@@ -38,10 +39,8 @@ def early_writes(t: Timeline, structure: NDArray[np.int64]) -> dict[int, int]:
     return out
 
 
-def early_reads(t: Timeline) -> dict[int, int]:
+def early_reads(code: c.Code, reads: Times, writes: Times) -> dict[int, int]:
     """First tile read before its last write has ended at the predicted times, by track."""
-    code = t.code
-    reads, writes = _accesses(t, pops=False)
     out: dict[int, int] = {}
     for end, endpoint in enumerate(code.endpoints):
         if not endpoint.producer:
@@ -58,15 +57,12 @@ def _consumers(code: c.Code, track: int) -> list[int]:
     return [i for i, e in enumerate(code.endpoints) if e.track == track and not e.producer]
 
 
-_Times = dict[int, dict[int, tuple[int, int]]]
-
-
-def _accesses(t: Timeline, pops: bool = True) -> tuple[_Times, _Times]:
+def accesses(t: Timeline) -> tuple[Times, Times]:
     """By endpoint and tile: first start and last end of its reads, and of its writes."""
     code = t.code
-    reads: _Times = defaultdict(dict)
-    writes: _Times = defaultdict(dict)
-    popped: dict[int, int] = defaultdict(int)
+    reads: Times = defaultdict(dict)
+    writes: Times = defaultdict(dict)
+    pops: dict[int, list[int]] = defaultdict(list)
     by_call = {
         (e.core, f"TPOP {e.fifo}"): i
         for i, e in enumerate(code.endpoints)
@@ -80,13 +76,14 @@ def _accesses(t: Timeline, pops: bool = True) -> tuple[_Times, _Times]:
         at = int(t.table[i, AT])
         core = int(code.pipe_core[kind]) if kind >= 0 else -1 - kind
         waited = by_call.get((core, code.names[at]))
-        if pops and waited is not None and not t.is_signal(i) and code.ops[at, 0] in (c.SWAIT, c.EXEC):
-            tile = popped[waited]
-            popped[waited] += 1
-            reads[waited].setdefault(tile, (end, end))
+        if waited is not None and not t.is_signal(i) and code.ops[at, 0] in (c.SWAIT, c.EXEC):
+            pops[waited].append(end)
         for times, column in ((writes, 0), (reads, 2)):
             endpoint, tile = int(t.touched[i, column]), int(t.touched[i, column + 1])
             if endpoint >= 0:
                 first, last = times[endpoint].get(tile, (start, end))
                 times[endpoint][tile] = (min(first, start), max(last, end))
+    for endpoint, ends in pops.items():
+        for tile, end in enumerate(ends):
+            reads[endpoint].setdefault(tile, (end, end))
     return reads, writes

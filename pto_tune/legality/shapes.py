@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from pto_tune.legality.rules import RuleColumn, column
 from pto_tune.model.expr import Expr, evaluate
-from pto_tune.model.nodes import Cost, Instr, Loop, Node, Workload
+from pto_tune.model.nodes import Instr, Workload, walk
 
 if TYPE_CHECKING:
     import numpy as np
@@ -24,15 +24,6 @@ MATMUL_LIMIT = 4095
 DRAIN_ROWS, DRAIN_COLS = 8192, 4095
 
 
-def _costs(nodes: tuple[Node, ...]) -> Iterator[tuple[str, Cost]]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield from _costs(node.body)
-        elif isinstance(node, Instr):
-            for cost in node.costs:
-                yield node.name, cost
-
-
 def shape_rules(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[RuleColumn]:
     """One rule an instruction and argument."""
     import numpy as np
@@ -40,7 +31,7 @@ def shape_rules(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[
     found: dict[tuple[str, str, int], dict[Expr, Ints]] = {}
     env = {**env, "sub": np.int64(0)}  # both instructions run on AIC
     for _, program in workload.programs:
-        for name, cost in _costs(program):
+        for name, cost in [(x.name, cost) for x in walk(program) if isinstance(x, Instr) for cost in x.costs]:
             limits = {
                 "matmul": {"m": MATMUL_LIMIT, "k": MATMUL_LIMIT, "n": MATMUL_LIMIT},
                 "drain": {"rows": DRAIN_ROWS, "cols": DRAIN_COLS},

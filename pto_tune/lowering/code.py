@@ -44,7 +44,7 @@ EXEC = 8  # duration, issues, latency      part: it runs
 PUSH = 9  # channel, latency, if part: hand on a token, if the structure column is not 0 (-1: always)
 SWAIT = 10  # channel, channel2  the scalar process waits for a token (of both)
 IFWAIT = 11  # endpoint, skip, if          skip unless the rule set waits before this tile, and the switch is on
-IFNOTIFY = 12  # endpoint, skip, if, ahead skip unless the rule set notifies at this tile index + ahead, and so on
+IFNOTIFY = 12  # endpoint, skip, if        skip unless the rule set notifies at this tile index, and the switch is on
 ADVANCE = 13  # endpoint, pipe   the tile index goes on; the pipe's last instruction waited for it (-1: the core). Also
 #                                a part, where a ring's index goes on with the instruction
 DRAIN = 14  # endpoint, skip, by rule, column   skip unless credits are pending: those of the rule (1), and the column's

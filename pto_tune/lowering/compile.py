@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from pto_tune.lowering import code as c
 from pto_tune.lowering.pipes import LoweringError, PipeCalls
 from pto_tune.model.expr import Expr
-from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tfree, Tpop, Tpush, Workload
+from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tpop, Workload, walk
 from pto_tune.rule_sets import RuleSet
 
 __all__ = ["LoweringError", "lower"]
@@ -17,24 +16,6 @@ __all__ = ["LoweringError", "lower"]
 def lower(workload: Workload, rule_set: RuleSet) -> c.Code:
     """Compile the programs. LoweringError names what is wrong and where."""
     return Compiler(workload, rule_set).run()
-
-
-def calls(nodes: tuple[Node, ...]) -> Iterator[Talloc | Tpush | Tpop | Tfree]:
-    """The pipe calls of a program, loop bodies once."""
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield from calls(node.body)
-        elif not isinstance(node, Instr):
-            yield node
-
-
-def instructions(nodes: tuple[Node, ...]) -> Iterator[Instr]:
-    """The instructions of a program, loop bodies once."""
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield from instructions(node.body)
-        elif isinstance(node, Instr):
-            yield node
 
 
 @dataclass
@@ -74,15 +55,13 @@ class Compiler:
         self.flag_set = self._duration(c.DurationColumn("flag_set"))
         self.flag_wait = self._duration(c.DurationColumn("flag_wait"))
         self.cross = self._duration(c.DurationColumn("cross"))
-        self.tile_pops = {
-            (core, x.fifo) for core, body in w.programs for x in calls(body) if isinstance(x, Tpop) and x.tile
-        }
-        self.read = {(core, track) for core, body in w.programs for x in instructions(body) for track in x.reads}
+        nodes = [(core, node) for core, body in w.programs for node in walk(body)]
+        self.tile_pops = {(core, x.fifo) for core, x in nodes if isinstance(x, Tpop) and x.tile}
+        self.read = {(core, track) for core, x in nodes if isinstance(x, Instr) for track in x.reads}
         # GlobalData slots of the V2C ring of a pipe for both ways
         self.global_data = {
             x.fifo
-            for core, body in w.programs
-            for x in calls(body)
+            for core, x in nodes
             if (core == "AIV" and isinstance(x, Talloc)) or (core == "AIC" and isinstance(x, Tpop) and not x.tile)
         }
         for i, core in enumerate(self.cores):
@@ -192,10 +171,8 @@ class Compiler:
 
     def _labels(self, core: str, sub: int, body: tuple[Node, ...]) -> None:
         """Duration columns of labelled instructions first: unit-flag tokens refer to them from anywhere."""
-        for node in body:
-            if isinstance(node, Loop):
-                self._labels(core, sub, node.body)
-            elif isinstance(node, Instr) and node.label and node.costs:
+        for node in walk(body):
+            if isinstance(node, Instr) and node.label and node.costs:
                 self.labels[core, node.label] = self._cost_column(core, sub, node)
 
     def _cost_column(self, core: str, sub: int, node: Instr) -> int:

@@ -253,7 +253,7 @@ class PipeCalls:
                     self.always.add((core, node.event))
                     return
                 self._around(core, node, ring.way.free, "", before=True)
-                self._release(core, ring, no_split, f"TFREE {fifo.name}", 0)
+                self._release(core, ring, no_split, f"TFREE {fifo.name}")
                 self._around(core, node, ring.way.free, "", before=False)
 
     def _fifo(self, core: str, name: str, producer: bool) -> Fifo:
@@ -282,9 +282,9 @@ class PipeCalls:
         self._wait(core, ring, ring.way.free_wait, no_split, name)
         self.em.close(at)
 
-    def _release(self, core: str, ring: _Ring, no_split: Expr, name: str, ahead: int) -> None:
+    def _release(self, core: str, ring: _Ring, no_split: Expr, name: str) -> None:
         end = self.ends[core, ring.fifo.name, False]
-        at = self.em.op(c.IFNOTIFY, end, -1, self._switch(ring.fifo, "free"), ahead)
+        at = self.em.op(c.IFNOTIFY, end, -1, self._switch(ring.fifo, "free"))
         self._signal(core, ring, ring.way.free, no_split, name)
         self.em.close(at)
 
@@ -333,7 +333,7 @@ class PipeCalls:
         load = _transfer("TPOP", "MTE2", tile, node, costs)
         em.instruction(core, sub, load, pops=fifo.name)
         # the index goes on after the release; the release looks at this tile
-        self._release(core, ring, no_split, f"TPOP {fifo.name}", 0)
+        self._release(core, ring, no_split, f"TPOP {fifo.name}")
 
     def slot(self, core: str, name: str, producer: bool) -> int | None:
         """Endpoint whose slot an instruction writes or reads under a FIFO's name: the ring's, or after a tile pop from

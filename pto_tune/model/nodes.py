@@ -11,6 +11,7 @@ V (vector), MTE3 (UB out). The scalar process issues in program order.
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from pto_tune.model.expr import Expr, expr
@@ -281,6 +282,15 @@ class Loop:
 
 Call = Talloc | Tpush | Tpop | Tfree
 Node = Instr | Talloc | Tpush | Tpop | Tfree | Loop
+
+
+def walk(nodes: Sequence[Node]) -> Iterator[Instr | Call]:
+    """Instructions and pipe calls of a program as written, loop bodies once."""
+    for node in nodes:
+        if isinstance(node, Loop):
+            yield from walk(node.body)
+        else:
+            yield node
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from pto_tune.model.expr import Expr, ExprLike, expr, name, where
 from pto_tune.model.nodes import (
@@ -11,6 +12,7 @@ from pto_tune.model.nodes import (
     UP_DOWN,
     UP_DOWN_ODD,
     Cost,
+    Fifo,
     Instr,
     Loop,
     Node,
@@ -148,6 +150,38 @@ def half_cols(cols: Expr, split: Expr) -> Expr:
     """Columns of a sub-core's part of a tile: all of them, half, or by LEFT_RIGHT_ODD the odd one to AIV0."""
     sub = name("sub")
     return where(split.eq(LEFT_RIGHT), cols // 2, where(split.eq(LEFT_RIGHT_ODD), (cols + 1 - sub) // 2, cols))
+
+
+_DEPTH, _SPLIT, _LOCAL_SLOT_NUM = name("fifo_depth"), name("split"), name("local_slot_num")
+
+
+def tpipe(
+    fifo: str,
+    direction: str,
+    slot_bytes: Expr,
+    flag_id: int,
+    *,
+    slot_num: Expr = _DEPTH,
+    slot_num_name: str = "fifo_depth",
+    local_slot_num: Expr = _LOCAL_SLOT_NUM,
+    **more: Any,
+) -> Fifo:
+    """A TPipe under the tunables fifo_depth, sync_period, local_slot_num and split, with a slot for one tile; `more`
+    are further fields of `Fifo`."""
+    return Fifo(
+        name=fifo,
+        direction=direction,
+        slot_bytes=slot_bytes,
+        slot_num=slot_num,
+        sync_period=name("sync_period"),
+        local_slot_num=local_slot_num,
+        split=_SPLIT,
+        flag_id=flag_id,
+        tile_bytes=slot_bytes,
+        slot_num_name=slot_num_name,
+        sync_period_name="sync_period",
+        **more,
+    )
 
 
 def talloc(fifo: str, *, split: Expr | None = None, waits: Names = (), event: str = "") -> Talloc:

@@ -101,9 +101,8 @@ class RuleSet:
     def direction_of(self, direction: str, gm_form: bool = False) -> Direction | None:
         """What the library makes of a direction (`gm_form`: in GM where there is a form for that); None where the
         platform does not have it."""
-        return self.directions.get(f"{direction}_GM" if gm_form else direction) or (
-            self.directions.get(direction) if gm_form else None
-        )
+        in_gm = f"{direction}_GM"
+        return self.directions.get(in_gm if gm_form and in_gm in self.directions else direction)
 
 
 def _direction(name: str, data: Mapping[str, Any]) -> Direction:

@@ -14,7 +14,7 @@ Assumed: the five vector operations of f; inputs in L2; one accumulator for each
 from __future__ import annotations
 
 from pto_tune.model.expr import ceildiv, expr, maximum, minimum, name, nearest_multiple
-from pto_tune.model.nodes import SPLITS, Buffer, Fifo, Launch, Node, Parameter, Rule, Tunable, Workload
+from pto_tune.model.nodes import SPLITS, Buffer, Launch, Node, Parameter, Rule, Tunable, Workload
 from pto_tune.model.vocabulary import (
     dma,
     drain,
@@ -27,6 +27,7 @@ from pto_tune.model.vocabulary import (
     sync,
     tfree,
     tile,
+    tpipe,
     tpop,
     tpush,
     vector,
@@ -133,21 +134,7 @@ def build() -> Workload:
             Buffer("f_l1", "AIC", "L1", expr(0), local),
             Buffer("s_ub", "AIV", "UB", expr(0), local),
         ),
-        fifos=(
-            Fifo(
-                name="both",
-                direction="BOTH",
-                slot_bytes=slot,
-                slot_num=name("fifo_depth"),
-                sync_period=name("sync_period"),
-                local_slot_num=local,
-                split=SPLIT,
-                flag_id=0,
-                tile_bytes=slot,
-                slot_num_name="fifo_depth",
-                sync_period_name="sync_period",
-            ),
-        ),
+        fifos=(tpipe("both", "BOTH", slot, 0),),
         programs=(("AIC", _cube()), ("AIV", _vec())),
         launch=Launch(blocks=ceildiv(ROWS, TILE_M)),
         l2_footprint=(ROWS + 2 * KEYS) * HEAD * 2,

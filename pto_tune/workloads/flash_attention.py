@@ -39,6 +39,7 @@ from pto_tune.model.vocabulary import (
     sync,
     talloc,
     tfree,
+    tpipe,
     tpop,
     tpush,
     vector,
@@ -217,18 +218,14 @@ def _vec() -> tuple[Node, ...]:
 
 
 def _fifo(fifo: str, direction: str, nbytes: Expr, depth: Expr, depth_name: str, flag_id: int) -> Fifo:
-    return Fifo(
-        name=fifo,
-        direction=direction,
-        slot_bytes=nbytes,
+    return tpipe(
+        fifo,
+        direction,
+        nbytes,
+        flag_id,
         slot_num=depth,
-        sync_period=name("sync_period"),
-        local_slot_num=expr(2),
-        split=name("split"),
-        flag_id=flag_id,
-        tile_bytes=nbytes,
         slot_num_name=depth_name,
-        sync_period_name="sync_period",
+        local_slot_num=expr(2),
         unit_flag=direction == "C2V",
         gm_form=True,
     )

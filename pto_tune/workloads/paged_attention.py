@@ -43,6 +43,7 @@ from pto_tune.model.vocabulary import (
     sync,
     tfree,
     tile,
+    tpipe,
     tpop,
     tpush,
     vector,
@@ -206,21 +207,8 @@ def _vec() -> tuple[Node, ...]:
 
 
 def _fifo(fifo: str, direction: str, nbytes: Expr, flag_id: int) -> Fifo:
-    return Fifo(
-        name=fifo,
-        direction=direction,
-        slot_bytes=nbytes,
-        slot_num=DEPTH,
-        sync_period=name("sync_period"),
-        local_slot_num=LOCAL,
-        split=SPLIT,
-        flag_id=flag_id,
-        tile_bytes=nbytes,
-        slot_num_name="fifo_depth",
-        sync_period_name="sync_period",
-        allocate=name("back_pressure"),
-        free=name("back_pressure"),
-    )
+    back_pressure = name("back_pressure")
+    return tpipe(fifo, direction, nbytes, flag_id, allocate=back_pressure, free=back_pressure)
 
 
 def build() -> Workload:

@@ -46,6 +46,7 @@ from pto_tune.model.vocabulary import (
     talloc,
     tfree,
     tile,
+    tpipe,
     tpop,
     tpush,
     when,
@@ -120,23 +121,8 @@ def _consumer(
 
 
 def _fifo(fifo: str, direction: str, flag_id: int, used: Expr, gm_form: bool) -> Fifo:
-    return Fifo(
-        name=fifo,
-        direction=direction,
-        slot_bytes=SLOT,
-        slot_num=name("fifo_depth"),
-        sync_period=name("sync_period"),
-        local_slot_num=name("local_slot_num"),
-        split=SPLIT,
-        flag_id=flag_id,
-        tile_bytes=SLOT,
-        slot_num_name="fifo_depth",
-        sync_period_name="sync_period",
-        used=used,
-        gm_form=gm_form,
-        allocate=name("allocate"),
-        free=name("free"),
-    )
+    allocate, free = name("allocate"), name("free")
+    return tpipe(fifo, direction, SLOT, flag_id, used=used, gm_form=gm_form, allocate=allocate, free=free)
 
 
 def _programs() -> tuple[tuple[str, Program], ...]:
