@@ -12,6 +12,8 @@ from pto_tune.model.check_values import MAX_BUFFERS, MAX_DOMAIN, MAX_FIFOS, MAX_
 from pto_tune.model.expr import MAX_VALUE, brief, one_of
 from pto_tune.model.nodes import DIRECTIONS, FLOWS_OF, MEMORIES, PIPE_KINDS, PIPES, Workload
 
+_RANKS = ("ranks", "ranks_per_node")
+
 
 def check(workload: Workload) -> list[str]:
     """What is wrong with a workload: one sentence an error, with its place in the JSON form.
@@ -28,6 +30,7 @@ class Check(Programs):
     def __init__(self, workload: Workload, unread: Collection[str]) -> None:
         super().__init__(unread)
         self.workload = workload
+        self.ranked = workload.has_ranks
         self.tracks = Names(unread, "rings", "fifos")
 
     def run(self) -> list[str]:
@@ -45,9 +48,17 @@ class Check(Programs):
             self.memory(place, r, self.rings, self.tracks)
         for place, fifo in self.items("fifos", w.fifos, MAX_FIFOS):
             self.fifo(place, fifo)
+        for place, signal in self.items("signals", w.signals, MAX_BUFFERS):
+            self.signal(place, signal)
+        for place, tile in self.items("staging", w.staging, MAX_BUFFERS):
+            self.tile_of_staging(place, tile)
         self.programs()
+        if self.needing_ranks and not self.ranked:
+            self.say("ranks", f"is 0, and {self.needing_ranks} needs ranks: expected how many there are")
         self.leaves("launch", w.launch)
-        self.leaves("", w, "block")
+        self.leaves("", w, "block", but=_RANKS)
+        for place in _RANKS:
+            self.expression(place, getattr(w, place))
         rules = Names()
         for place, rule in self.items("rules", w.rules):
             self.define(f"{place}.name", rule.name, rules, marks="_-")

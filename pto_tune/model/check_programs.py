@@ -7,7 +7,9 @@ from typing import Any
 
 from pto_tune.lowering.costs import MODELS
 from pto_tune.model import fixpipe
-from pto_tune.model.check_values import MAX_LOOPS, MAX_NODES, Names, Values
+from pto_tune.model.check_remote import RemoteNodes
+from pto_tune.model.check_values import MAX_LOOPS, MAX_NODES, Names
+from pto_tune.model.communication import Remote
 from pto_tune.model.expr import brief, one_of
 from pto_tune.model.nodes import (
     PIPES,
@@ -23,6 +25,7 @@ from pto_tune.model.nodes import (
     Tile,
     Tpop,
     Tpush,
+    While,
 )
 
 KINDS = {cls.__name__.lower(): cls for cls in Node.__args__}
@@ -31,7 +34,7 @@ KINDS = {cls.__name__.lower(): cls for cls in Node.__args__}
 TEXT_ARGS = ("path", "family")
 """Arguments of costs that are texts; all others are expressions."""
 
-_SPECIAL = ("block", "sub")  # names that every expression of a program may use; `sub` of AIC is 0
+_SPECIAL = ("block", "sub", "rank")  # names that every expression of a program may use; `sub` of AIC is 0
 _TCONFIG = {
     "layout": fixpipe.LAYOUTS,
     "quant": fixpipe.OUTPUT_TYPES,
@@ -41,8 +44,8 @@ _TCONFIG = {
 }
 
 
-class Programs(Values):
-    """Checks the nodes of programs against the buffers, rings and FIFOs that are defined.
+class Programs(RemoteNodes):
+    """Checks the nodes of programs against what is defined: buffers, rings, FIFOs, signals and staging tiles.
 
     `ends` has the FIFOs that a core fills (True) or empties (False).
     """
@@ -57,7 +60,9 @@ class Programs(Values):
     def program(self, place: str, core: str, body: Sequence[Node]) -> None:
         """The nodes, then what refers to events and labels from anywhere in the program."""
         self.events, self.labels, self.labelled, self.steady = Names(), Names(), dict[str, Instr](), 0
-        self.events.complete = self.labels.complete = not any(at.startswith(place) for at in self.unread)
+        complete = not any(at.startswith(place) for at in self.unread)
+        self.events.complete = self.labels.complete = complete
+        self.collect(place, body, complete)
         self.waits, self.pairs = list[tuple[str, Any]](), list[tuple[str, Any]]()
         self.body(place, core, body, 0)
         for at, event in self.waits:
@@ -82,21 +87,29 @@ class Programs(Values):
             match node:
                 case Instr():
                     self.instr(at, core, node)
-                case Loop():
+                case Loop() | While():
                     self.loop(at, core, node, loops)
                 case Talloc() | Tpush() | Tpop() | Tfree():
                     self.call(at, core, node)
+                case _ if isinstance(node, Remote):
+                    self.remote(at, core, node, *_SPECIAL)
                 case _:
                     self.say(at, f"{brief(node)} is no node: expected {one_of(KINDS)}")
 
-    def loop(self, place: str, core: str, node: Loop, loops: int) -> None:
+    def loop(self, place: str, core: str, node: Loop | While, loops: int) -> None:
         if loops == MAX_LOOPS:
             self.say(place, f"loops are nested too deeply: expected at most {MAX_LOOPS} levels")
             return
-        self.leaves(place, node, *_SPECIAL)
-        self.steady += node.steady is True
-        if node.steady is True and (loops or self.steady > 1):
-            self.say(f"{place}.steady", "is true: expected it of one loop of a program, at top level")
+        self.leaves(place, node, *_SPECIAL, local=self.variables if self.ranked or self.variables else ())
+        if isinstance(node, While):
+            self.needs_ranks(place)
+        else:
+            self.steady += node.steady is True
+            if node.steady is True and (loops or self.steady > 1):
+                self.say(f"{place}.steady", "is true: expected it of one loop of a program, at top level")
+            if node.index != "":
+                self.needs_ranks(f"{place}.index")
+                self.variable(f"{place}.index", node.index)
         self.body(f"{place}.body", core, node.body, loops + 1)
 
     def instr(self, place: str, core: str, node: Instr) -> None:
@@ -124,12 +137,6 @@ class Programs(Values):
                 where = at if token.unit_flag is None and isinstance(token.buffer, str) else f"{at}.buffer"
                 self.refer(where, token.buffer, f"buffer of {core}", self.buffers[core])
                 self.pairs += [] if token.unit_flag is None else [(f"{at}.unit_flag", token.unit_flag)]
-
-    def order(self, place: str, node: Instr | Call) -> None:
-        """Events that are waited for, and the one that is given: instructions and calls of a core share them."""
-        self.waits += self.items(f"{place}.waits", node.waits)
-        if node.event != "":
-            self.define(f"{place}.event", node.event, Names(), self.events)
 
     def call(self, place: str, core: str, node: Call) -> None:
         fills = isinstance(node, Talloc | Tpush)

@@ -24,8 +24,15 @@ MAX_ITEMS = 256  # of every other list
 MAX_NAME = 64  # characters
 MAX_TEXT = 1000  # characters of a description
 
-SPECIAL = {"block": "anywhere but in the launch", "sub": "in programs only"}
-"""Names that the executor gives a value, and where they have one."""
+SPECIAL = {
+    "block": "anywhere but in the launch, the ranks and the signals",
+    "sub": "in programs only",
+    "rank": "in programs only",
+}
+"""Names that the executor gives a value, and where they have one. A workload without ranks may have a size `rank`."""
+
+VARIABLE_FIELDS = ("trips", "condition", "most", "peer", "at", "value")
+"""Fields of nodes, apart from views, that may use the scalar variables of the program."""
 
 _BOUNDS = {"issues": (1, MAX_VALUE), "flag_id": (0, 255)}  # FlagID is a uint8_t of TPipe
 
@@ -41,13 +48,15 @@ class Names(dict[str, str]):
 class Values:
     """Collects in `faults` what is wrong, but not at `unread` places, nor with names that may be defined there.
 
-    `scope` has the names that expressions may use, `sizes` those of problem sizes and tunables alone.
+    `scope` has the names that expressions may use, `sizes` those of problem sizes and tunables alone, `variables` those
+    that the program at hand sets. `ranked`: the workload has ranks; `needing_ranks` is the first place that needs them.
     """
 
     def __init__(self, unread: Collection[str]) -> None:
         self.unread, self.faults = unread, list[str]()
         self.sizes = Names(unread, "problem", "tunables")
         self.scope = Names(unread, "problem", "tunables", "derived")
+        self.variables, self.ranked, self.needing_ranks = Names(), False, ""
         self.terms, self.comparable = 0, True  # comparable: expressions are shallow and few
 
     def say(self, place: str, sentence: str) -> None:
@@ -57,23 +66,31 @@ class Values:
         if not at:
             self.faults.append(f"{place}: {sentence}")
 
+    def needs_ranks(self, place: str) -> None:
+        self.needing_ranks = self.needing_ranks or place
+
     def items(self, place: str, items: Sequence[Any], most: int = MAX_ITEMS) -> list[tuple[str, Any]]:
         """The entries with their places, as many as there may be."""
         if len(items) > most:
             self.say(place, f"has too many entries: expected at most {most}")
         return [(f"{place}[{i}]", item) for i, item in enumerate(items[:most])]
 
-    def leaves(self, place: str, record: Any, *special: str) -> bool:
-        """The numbers, flags and expressions among the fields of a record; whether the numbers are right."""
+    def leaves(
+        self, place: str, record: Any, *special: str, local: Collection[str] = (), but: Collection[str] = ()
+    ) -> bool:
+        """The numbers, flags and expressions among the fields of a record, `but` for some; whether the numbers are
+        right. The variables `local` may be used in `VARIABLE_FIELDS`."""
         right = True
         for field in fields(record) if is_dataclass(record) else ():
             at, value = f"{place}.{field.name}" if place else field.name, getattr(record, field.name)
+            if field.name in but or (value is None and str(field.type).endswith(" | None")):
+                continue
             if field.type == "int":
                 right &= self.integer(at, value, *_BOUNDS.get(field.name, ()))
-            elif field.type == "bool" and not isinstance(value, bool):
+            elif field.type in ("bool", "bool | None") and not isinstance(value, bool):
                 self.say(at, f"is {brief(value)}: expected true or false")
-            elif field.type == "Expr" or (field.type == "Expr | None" and value is not None):
-                self.expression(at, value, *special)
+            elif field.type in ("Expr", "Expr | None"):
+                self.expression(at, value, *special, local=local if field.name in VARIABLE_FIELDS else ())
         return right
 
     def integer(self, place: str, value: Any, low: int = -MAX_VALUE, high: int = MAX_VALUE) -> bool:
@@ -98,7 +115,7 @@ class Values:
     def define(self, place: str, name: Any, *scopes: Names, marks: str = "_") -> None:
         """A name that is new in the first scope."""
         self.name(place, name, marks)
-        if isinstance(name, str) and scopes[0] is self.scope and name in SPECIAL:
+        if isinstance(name, str) and scopes[0] is self.scope and name in SPECIAL and (name != "rank" or self.ranked):
             self.say(place, f"{name!r} is reserved: expected another name")
         elif isinstance(name, str) and name in scopes[0]:
             self.say(place, f"{brief(name)} is taken by {scopes[0][name]}: expected another name")
@@ -116,8 +133,8 @@ class Values:
         expected = f"expected {one_of(chain(*known))}" if any(known) else "there is none"
         self.say(place, f"{brief(name)} is no {what}: {expected}")
 
-    def expression(self, place: str, e: Any, *special: str) -> None:
-        """Well-formed, of names of the scope and the `special` ones. Iterates: `e` may be any graph."""
+    def expression(self, place: str, e: Any, *special: str, local: Collection[str] = ()) -> None:
+        """Well-formed, of names of the scope, `special` ones and variables `local`. Iterates: `e` may be any graph."""
         stack, names = [(e, 0)], dict[str, None]()
         while stack and self.terms <= MAX_TERMS:
             e, depth = stack.pop()
@@ -141,7 +158,15 @@ class Values:
             self.say(place, f"brings all expressions above {MAX_TERMS} terms: expected fewer")
             self.comparable = False
         for name in names:
-            if name not in special and name in SPECIAL:
+            own = name == "rank" and name in self.scope and not self.ranked
+            if name in special and not own:
+                if name == "rank":
+                    self.needs_ranks(place)
+            elif name in SPECIAL and not own:
                 self.say(place, f"{name!r} has no value here: expected it {SPECIAL[name]}")
-            elif name not in special:
-                self.refer(place, name, "problem size, tunable or earlier derived name", self.scope)
+            elif name in self.variables and name not in self.scope and name not in local:
+                where = "in trips, conditions, peers, elements and values"
+                self.say(place, f"{name!r} is a variable, which has no value here: expected it {where}")
+            else:
+                what = "tunable, earlier derived name or variable" if local else "tunable or earlier derived name"
+                self.refer(place, name, f"problem size, {what}", self.scope, local)

@@ -14,6 +14,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from pto_tune.model.communication import Barrier, Let, Post, Remote, Signal, Staging, Tget, Tnotify, Tput, Ttest, Twait
 from pto_tune.model.expr import Expr, expr
 
 AIC_PIPES = ("MTE2", "MTE1", "M", "FIX")
@@ -272,22 +273,35 @@ class Loop:
     """Run the body `trips` times; 0 skips it, so that a 0/1 expression is a condition.
 
     `steady` marks the main loop of a program (top level, at most one a core): the executor looks for its steady
-    state and jumps over whole windows of it; every other loop is executed trip by trip.
+    state and jumps over whole windows of it; every other loop is executed trip by trip. `index` is a scalar variable
+    that counts the trips from 0, for workloads with ranks.
     """
 
     trips: Expr
     body: tuple[Node, ...]
     steady: bool = False
+    index: str = ""
+
+
+@dataclass(frozen=True)
+class While:
+    """Run the body while the condition is not 0, at most `most` times (evaluated at entry): the polling loop."""
+
+    condition: Expr
+    most: Expr
+    body: tuple[Node, ...]
 
 
 Call = Talloc | Tpush | Tpop | Tfree
-Node = Instr | Talloc | Tpush | Tpop | Tfree | Loop
+Node = (
+    Instr | Talloc | Tpush | Tpop | Tfree | Loop | While | Tput | Tget | Tnotify | Post | Twait | Ttest | Barrier | Let
+)
 
 
-def walk(nodes: Sequence[Node]) -> Iterator[Instr | Call]:
-    """Instructions and pipe calls of a program as written, loop bodies once."""
+def walk(nodes: Sequence[Node]) -> Iterator[Instr | Call | Remote]:
+    """Instructions and calls of a program as written, loop bodies once."""
     for node in nodes:
-        if isinstance(node, Loop):
+        if isinstance(node, Loop | While):
             yield from walk(node.body)
         else:
             yield node
@@ -319,7 +333,8 @@ class Workload:
     """A kernel with everything that decides its time. `derived` are named expressions, evaluated in order.
 
     `uses_ub_scratch`: an operation writes the library's scratch at the top of UB. `l2_footprint`: bytes of inputs that
-    are taken to be in L2.
+    are taken to be in L2. `ranks` (0: one device by itself): so many ranks run all blocks at the same time, each with
+    the `signals` in its memory and the `staging` tiles in every UB; `ranks_per_node` 0 means the platform's own.
     """
 
     name: str
@@ -335,11 +350,20 @@ class Workload:
     rules: tuple[Rule, ...] = ()
     uses_ub_scratch: bool = False
     l2_footprint: Expr = field(default_factory=lambda: expr(0))
+    ranks: Expr = field(default_factory=_zero)
+    ranks_per_node: Expr = field(default_factory=_zero)
+    signals: tuple[Signal, ...] = ()
+    staging: tuple[Staging, ...] = ()
 
     @property
     def cores(self) -> tuple[str, ...]:
         """AIC and AIV as far as the workload has programs for them."""
         return tuple(core for core, _ in self.programs)
+
+    @property
+    def has_ranks(self) -> bool:
+        """Whether it runs on ranks, by the time-ordered engine."""
+        return self.ranks != expr(0)
 
     def parameter_names(self) -> tuple[str, ...]:
         """Problem sizes, then tunables, in order."""

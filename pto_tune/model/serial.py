@@ -2,8 +2,9 @@
 
 Everything is data: nodes are objects with their fields under the names of `pto_tune.model.nodes` (those that
 have their default value may be left out), expressions are nested lists, programs an object by core. A node
-says by `kind` what it is: instr, loop, talloc, tpush, tpop or tfree. The arguments of a cost stand beside its
-`model`; a token without unit flag is the buffer's name. An instruction `issues` one for each cost by default.
+says by `kind` what it is, the name of its class in small letters: instr, loop, tpush, tput and so on. The arguments of
+a cost stand beside its `model`; a token without unit flag is the buffer's name. An instruction `issues` one for each
+cost by default. A view of signals is a list of [count, stride] pairs.
 
 Reading has two parts. The reader builds the workload and reports what it cannot build: lists, objects, keys
 and expressions. The check (`pto_tune.model.check`) looks at every value in the result and skips what the reader
@@ -220,6 +221,8 @@ class _Reader:
                 return (pair.name, pair.value)
             case "tuple[str, str]":
                 return self.each("str", data, place)
+            case "tuple[Expr, Expr]":
+                return self.each("Expr", data, place)
             case "tuple[tuple[str, tuple[Node, ...]], ...]":
                 pairs = data.items() if self.keys(data, place) else ()
                 return tuple((c, self.each("Node", b, f"{place}.{c}") if c in PIPES else ()) for c, b in pairs)
@@ -249,12 +252,13 @@ class _Reader:
             what = f"is {brief(data)}" if kind is _UNREAD else f"{brief(kind)} is no kind of node"
             self.fault(place, f"{what}: expected an object whose 'kind' is {one_of(KINDS)}")
             return _UNREAD
-        if kind == "loop" and self.loops == MAX_LOOPS:
+        is_loop = kind in ("loop", "while")
+        if is_loop and self.loops == MAX_LOOPS:
             self.fault(place, f"loops are nested too deeply: expected at most {MAX_LOOPS} levels")
             return _UNREAD
-        self.loops += kind == "loop"
+        self.loops += is_loop
         node = self.record(KINDS[kind], data, place, own="kind")
-        self.loops -= kind == "loop"
+        self.loops -= is_loop
         return node
 
     def cost(self, data: Any, place: str) -> Cost:

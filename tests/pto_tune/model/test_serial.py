@@ -103,6 +103,8 @@ def test_defaults_may_be_written_out() -> None:
     spelt["programs"]["AIC"][0] |= {"steady": False}
     spelt["programs"]["AIC"][0]["body"][0] |= {"label": "", "acquires": [], "issues": 1, "event": ""}
     spelt["launch"] |= {"varying": 0}
+    spelt |= {"ranks": 0, "ranks_per_node": 0, "signals": [], "staging": []}
+    spelt["programs"]["AIC"][0] |= {"index": ""}
     assert serial.from_dict(spelt) == TINY
 
 
@@ -147,11 +149,12 @@ def test_a_workload_that_could_not_be_read_is_not_written() -> None:
 
 def test_every_field_of_a_workload_is_of_a_known_type() -> None:
     """A new field in a node needs a case in the reader, unless its type is one of these."""
-    leaves = {"str", "int", "bool", "Expr", "Expr | None"}
+    leaves = {"str", "int", "bool", "bool | None", "Expr", "Expr | None"}
     records = {n for n, cls in vars(nodes).items() if is_dataclass(cls)} | {"Node", "str", "int"}
     lists = {f"tuple[{record}, ...]" for record in records}
     own = {
         "tuple[str, str] | None",
+        "tuple[tuple[Expr, Expr], ...]",
         "tuple[tuple[str, Expr], ...]",
         "tuple[tuple[str, Expr | str], ...]",
         "tuple[tuple[str, tuple[Node, ...]], ...]",

@@ -261,7 +261,7 @@ NUMBER = "expected an integer"
         (
             "programs.AIC[0]",
             3,
-            "is 3: expected an object whose 'kind' is instr, talloc, tpush, tpop, tfree or",
+            "is 3: expected an object whose 'kind' is instr, talloc, tpush, tpop, tfree, loop, while, tput, ",
         ),
         ("programs.AIC[0].label", "1st", f"'1st' is no name: {NAME}"),
         ("programs.AIC[0].event", ["e"], f"a list is no name: {NAME}"),

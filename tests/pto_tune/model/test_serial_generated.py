@@ -15,6 +15,21 @@ from hypothesis import strategies as st
 from cost_models.dma import PATHS
 from pto_tune.lowering.costs import MODELS
 from pto_tune.model import fixpipe, serial
+from pto_tune.model.check_remote import ATOMIC_WORDS
+from pto_tune.model.communication import (
+    COMPARISONS,
+    NOTIFY_OPS,
+    Barrier,
+    Let,
+    Post,
+    Signal,
+    Staging,
+    Tget,
+    Tnotify,
+    Tput,
+    Ttest,
+    Twait,
+)
 from pto_tune.model.expr import OPERATORS, Expr, expr, name
 from pto_tune.model.nodes import (
     DIRECTIONS,
@@ -40,6 +55,7 @@ from pto_tune.model.nodes import (
     Tpop,
     Tpush,
     Tunable,
+    While,
     Workload,
 )
 from pto_tune.workloads import workload, workload_names
@@ -48,7 +64,7 @@ Strategy = st.SearchStrategy
 
 LETTERS = string.ascii_letters
 NAMES = st.builds(str.__add__, st.sampled_from(LETTERS), st.text(LETTERS + string.digits + "_", max_size=3)).filter(
-    lambda n: n != "sub"
+    lambda n: n not in ("sub", "rank")
 )
 TEXTS = st.text(st.characters(categories=["L", "N", "P", "S", "Zs"]), max_size=20).filter(str.isprintable)
 BOUNDED = st.integers(-(2**31), 2**31)
@@ -126,17 +142,58 @@ def pipes(draw: Any, own: str, e: Strategy[Expr], tunables: Sequence[str]) -> Fi
     return Fifo(own, draw(st.sampled_from(DIRECTIONS)), flag_id=draw(st.integers(0, 255)), **values)
 
 
+def staging_tiles(own: str, e: Strategy[Expr]) -> Strategy[Staging]:
+    some = st.none() | e
+    words = dict.fromkeys(("location", "block_layout", "fractal_layout"), NAMES)
+    return st.builds(Staging, st.just(own), e, e, NAMES, some, some, e, e, some, e, **words)
+
+
+def remote_nodes(
+    core: str, w: dict[str, Any], e: Strategy[Expr], dynamic: Strategy[Expr], variables: list[str], events: list[str]
+) -> list[Strategy[Node]]:
+    """What a core of a workload with ranks may have besides; `dynamic` are expressions that may use variables."""
+    waits, places = several(events), {"signal": st.sampled_from([s.name for s in w["signals"]]), "at": dynamic}
+    notifies = {**places, "op": st.sampled_from(NOTIFY_OPS), "value": dynamic, "announces": st.booleans()}
+    looks: dict[str, Strategy[Any]] = {**places, "cmp": st.sampled_from(COMPARISONS), "value": dynamic, "waits": waits}
+    looks |= {"view": st.lists(st.tuples(dynamic, dynamic), max_size=3).map(tuple), "remote": st.booleans()}
+    nodes: list[Strategy[Node]] = [
+        st.builds(Tnotify, **notifies, peer=dynamic, remote=st.booleans(), waits=waits),
+        st.builds(Post, **notifies),
+        st.builds(Twait, **looks),
+        st.builds(Ttest, **looks, into=st.sampled_from(variables)),
+        st.builds(Barrier, several(PIPES[core], 3)),
+        st.builds(Let, st.sampled_from(variables), dynamic),
+    ]
+    if core == "AIV":
+        tiles = [t.name for t in w["staging"]]
+        side: dict[str, Strategy[Any]] = {"src_remote": st.none() | st.booleans(), "elem": NAMES, "layout": NAMES}
+        side |= {"dst_remote": side["src_remote"], "dst_elem": st.just("") | NAMES, "dst_layout": st.just("") | NAMES}
+        side |= {"atomic": st.sampled_from(ATOMIC_WORDS), "atomic_at_run_time": st.booleans(), "use_pong": e}
+        side |= {"shape": st.tuples(*[e] * 5), "peer": dynamic, "waits": waits, "event": st.sampled_from(["", *events])}
+        through = {"tile": st.sampled_from(tiles), "pong": st.sampled_from(["", *tiles])}
+        for cls in (Tput, Tget):
+            nodes += [st.builds(cls, **side, **through), st.builds(cls, **side, asynchronous=st.just(True))]
+    return nodes
+
+
 @st.composite
 def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> tuple[Node, ...]:
-    """Nodes of every kind; the first two are labelled, and every event has an instruction of its own."""
+    """Nodes of every kind; the first two are labelled, and every event has an instruction of its own.
+
+    With ranks, every variable is set at the end; that it may be used before is part of it.
+    """
     buffers = [b.name for b in w["buffers"] if b.core == core]
     rings = [r.name for r in w["rings"] if r.core == core]
     out, into = ("C2V", "V2C") if core == "AIC" else ("V2C", "C2V")
     filled = [f.name for f in w["fifos"] if "BOTH" in f.direction or out in f.direction]
     emptied = [f.name for f in w["fifos"] if "BOTH" in f.direction or into in f.direction]
     events = draw(st.lists(NAMES, max_size=2, unique=True))
-    inner = [*names, "block", "sub"]
+    ranked = bool(w["signals"])
+    inner = [*names, "block", "sub", *(["rank"] if ranked else [])]
     e = expressions(inner)
+    free = NAMES.filter(lambda n: n not in (*names, "block"))
+    variables = draw(st.lists(free, min_size=1, max_size=2, unique=True)) if ranked else []
+    dynamic = expressions([*inner, *variables])
     pipes = st.sampled_from(PIPES[core])
     flags = st.none() | st.sampled_from([("mm", "st"), ("st", "mm")])
     tokens = (
@@ -171,9 +228,16 @@ def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> t
     if emptied:
         pop = st.sampled_from(emptied)
         calls += [st.builds(Tpop, pop, st.none() | tiles, **order), st.builds(Tfree, pop, st.booleans(), **order)]
+    remote = remote_nodes(core, w, e, dynamic, variables, events) if ranked else []
+    calls += remote
+    index = st.sampled_from(["", *variables])
     leaf: Strategy[Node] = st.one_of(*calls, instr)
-    inside = st.lists(st.one_of(*calls, st.builds(Loop, e, st.lists(leaf, max_size=2).map(tuple))), max_size=2)
-    nodes = leaf | st.builds(Loop, e, inside.map(tuple))
+    bodies = st.lists(leaf, max_size=2).map(tuple)
+    inside = st.lists(st.one_of(*calls, st.builds(Loop, dynamic, bodies, index=index)), max_size=2).map(tuple)
+    nodes = leaf | st.builds(Loop, dynamic, inside, index=index)
+    if ranked:
+        remote.append(st.builds(While, dynamic, dynamic, inside))
+        nodes |= remote[-1]
     drain = Cost("drain", tuple((key, draw(e)) for key in ("rows", "cols", "out_bytes", "hbm_bytes")))
     labelled = (
         Instr("TMATMUL", draw(pipes), (draw(costs(inner)),), label="mm"),
@@ -181,7 +245,9 @@ def programs(draw: Any, core: str, w: dict[str, Any], names: Sequence[str]) -> t
     )
     steady = draw(st.lists(st.builds(Loop, e, st.lists(nodes, max_size=3).map(tuple), st.just(True)), max_size=1))
     rest = draw(st.lists(nodes, max_size=4))
-    return (*labelled, *(Instr("SET", draw(pipes), event=one) for one in events), *rest, *steady)
+    rest += draw(st.lists(st.one_of(remote), min_size=2, max_size=4)) if ranked else []
+    sets = [Let(variable, draw(dynamic)) for variable in variables]
+    return (*labelled, *(Instr("SET", draw(pipes), event=one) for one in events), *rest, *steady, *sets)
 
 
 @st.composite
@@ -206,7 +272,18 @@ def workloads(draw: Any) -> Workload:
         ),
         "rings": tuple(Ring(tracks[0], core, memory, draw(e), draw(e)) for core, memory in [draw(places)]),
         "fifos": tuple(draw(pipes(n, e, [t.name for t in tunables])) for n in tracks[1:]),
+        "signals": (),
     }
+    if draw(st.booleans()):
+        plain = expressions(names)
+        one_or_two = st.lists(NAMES, min_size=1, max_size=2, unique=True)
+        dims = st.lists(plain, max_size=6).map(tuple)
+        w |= {
+            "ranks": draw(plain.filter(lambda ranks: ranks != expr(0))),
+            "ranks_per_node": draw(plain),
+            "signals": tuple(Signal(n, draw(dims), draw(NAMES), draw(plain)) for n in draw(one_or_two)),
+            "staging": tuple(draw(staging_tiles(n, e)) for n in draw(one_or_two)),
+        }
     both = st.permutations(sorted(PIPES))
     cores = draw(both) if w["fifos"] else draw(both)[: draw(st.integers(1, 2))]
     rule_names = draw(st.lists(st.from_regex(r"[a-z][a-z-]{0,8}", fullmatch=True), max_size=2, unique=True))
@@ -235,7 +312,7 @@ def test_every_workload_comes_back_equal(w: Workload) -> None:
     while todo:
         node = todo.pop()
         event(type(node).__name__ + (" of a tile" if getattr(node, "tile", None) else ""))
-        todo += node.body if isinstance(node, Loop) else ()
+        todo += node.body if isinstance(node, Loop | While) else ()
     text = serial.to_json(w)
     assert serial.from_json(text) == w
     assert serial.to_json(serial.from_json(text)) == text
@@ -247,6 +324,7 @@ KEYS = sorted(
     {
         *("format", "kind", "model", "costs", "body", "name", "value", "AIC", "AIV", "programs", "trips", "steady"),
         *("fifo", "tile", "config", "split", "waits", "event", "simplified", "rows", "quant"),
+        *("ranks", "signals", "staging", "signal", "peer", "view", "shape", "into", "index", "pipes", "condition"),
     }
 )
 SCALARS = (
@@ -256,7 +334,11 @@ SCALARS = (
     | st.floats()
     | st.text(max_size=8)
     | st.sampled_from(
-        [*KEYS, *OPERATORS, "instr", "loop", "tpop", "tpush", "Acc", "dma", "gm_to_ub", "qk", "s0", serial.FORMAT]
+        [
+            *(*KEYS, *OPERATORS, serial.FORMAT),
+            *("instr", "loop", "tpop", "tpush", "Acc", "dma", "gm_to_ub", "qk", "s0"),
+            *("while", "tput", "tnotify", "twait", "ttest", "post", "barrier", "let", "rank", "GE", "done", "ping"),
+        ]
     )
 )
 JSON: Strategy[Any] = st.recursive(
@@ -297,7 +379,8 @@ def test_any_text_is_refused_in_sentences(text: str) -> None:
 
 
 DOCUMENTS = {n: serial.to_json(workload(n)) for n in workload_names()}
-DOCUMENTS["calls"] = Path(__file__).with_name("calls.json").read_text("utf-8")
+for document in ("calls", "ranks"):
+    DOCUMENTS[document] = Path(__file__).with_name(f"{document}.json").read_text("utf-8")
 
 
 def places(document: Any) -> list[tuple[Any, Any]]:
