@@ -14,6 +14,7 @@ from pto_tune.legality.calls import pipe_uses
 from pto_tune.legality.memory import alignment_rules, capacity_rules, gm_ring_bytes, memory_parts
 from pto_tune.legality.parts import part_rules
 from pto_tune.legality.pipes import pipe_rules
+from pto_tune.legality.remote import remote_rules
 from pto_tune.legality.rules import RuleColumn, column
 from pto_tune.legality.shapes import shape_rules
 from pto_tune.legality.tiles import tile_rules
@@ -60,6 +61,8 @@ def check(
     rules += capacity_rules(workload, platform, rule_set, uses, env, n)
     rules += alignment_rules(workload, platform, env, n)
     rules += shape_rules(workload, env, n)
+    if workload.has_ranks:
+        rules += remote_rules(workload, platform, env, n)
     return rules
 
 

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from pto_tune.legality.places import Places, gated, gates_of, names_of
 from pto_tune.legality.rules import at, grid
-from pto_tune.model.expr import Expr, evaluate, names_in
+from pto_tune.model.expr import Expr, evaluate
 from pto_tune.model.fixpipe import BYTES, OUTPUT_TYPES
-from pto_tune.model.nodes import Call, Fifo, Instr, Loop, Node, Talloc, TConfig, Tile, Tpop, Tpush
+from pto_tune.model.nodes import Call, Fifo, Loop, Node, Talloc, TConfig, Tile, Tpop, Tpush, While, walk
 
 if TYPE_CHECKING:
     from pto_tune.legality.rules import Bools, Ints
@@ -157,62 +158,28 @@ def pipe_uses(
 
 def fifos_with_tiles(workload: Workload) -> set[str]:
     """Names of the pipes that some program pops tiles from."""
-    return {n.fifo for _, program in workload.programs for n in _calls(program) if isinstance(n, Tpop) and n.tile}
-
-
-def _calls(nodes: tuple[Node, ...]) -> Iterator[Call]:
-    for node in nodes:
-        if isinstance(node, Loop):
-            yield from _calls(node.body)
-        elif not isinstance(node, Instr):
-            yield node
+    return {
+        node.fifo for _, program in workload.programs for node in walk(program) if isinstance(node, Tpop) and node.tile
+    }
 
 
 class _Collector:
-    """Walks programs. What depends on the block is evaluated for every block of the configurations whose blocks differ;
-    everything else once."""
+    """Walks programs for their pipe calls."""
 
     def __init__(self, workload: Workload, env: Mapping[str, Any], n: int, fifos: Mapping[str, Fifo]) -> None:
-        import numpy as np
-
         self.n = n
         self.fifos = fifos
-        varying = grid(evaluate(workload.launch.varying, env), n) != 0
-        blocks = np.where(varying, np.maximum(grid(evaluate(workload.launch.blocks, env), n), 1), 1)
-        most = int(blocks.max(initial=1))
-        numbers = np.arange(most, dtype=np.int64)[:, np.newaxis]
-        self.exists = numbers < blocks
-        self.of_block = {"block"} if most > 1 else set()
-        self.envs = [{**env, "sub": np.int64(k)} for k in (0, 1)]
-        self.block_envs: list[dict[str, Any]] = []
-        if most > 1:
-            whole: dict[str, Any] = {**env, "block": numbers}
-            for name, e in workload.derived:
-                if self._varies(e):
-                    self.of_block.add(name)
-                    whole[name] = evaluate(e, whole)
-            self.block_envs = [{**whole, "sub": np.int64(k)} for k in (0, 1)]
-
-    def _varies(self, e: Expr) -> bool:
-        return bool(self.of_block) and not self.of_block.isdisjoint(names_in(e))
-
-    def _value(self, e: Expr, sub: int) -> Ints:
-        return grid(evaluate(e, (self.block_envs if self._varies(e) else self.envs)[sub]), self.n)
+        self.places = Places(workload, env, n, _names(workload))
 
     def always(self, core: str) -> tuple[Bools, ...]:
-        import numpy as np
-
-        return (np.ones((1, self.n), dtype=bool),) * (1 if core == "AIC" else 2)
+        return (self.places.always(),) * (1 if core == "AIC" else 2)
 
     def walk(self, core: str, nodes: tuple[Node, ...], active: tuple[Bools, ...]) -> Iterator[Site]:
         for node in nodes:
-            if isinstance(node, Loop):
-                inside = []
-                for k, a in enumerate(active):
-                    runs = self._value(node.trips, k) > 0
-                    inside.append(a & runs & self.exists if self._varies(node.trips) else a & runs)
-                yield from self.walk(core, node.body, tuple(inside))
-            elif not isinstance(node, Instr) and node.fifo in self.fifos:
+            if isinstance(node, Loop | While):
+                inside = tuple(self.places.runs(a, gates_of(node), k) for k, a in enumerate(active))
+                yield from self.walk(core, node.body, inside)
+            elif isinstance(node, Call) and node.fifo in self.fifos:
                 fifo = self.fifos[node.fifo]
                 producer = isinstance(node, Talloc | Tpush)
                 way = fifo.flow_of(core, producer)
@@ -227,14 +194,25 @@ class _Collector:
         tile = node.tile if isinstance(node, Tpush | Tpop) else None
         shape = () if tile is None else (tile.rows, tile.cols, tile.elem_bytes)
         if tile is not None:  # sizes whose bytes would not fit into 64 bits are an error here, not a wrong answer
-            self._value(tile.rows * tile.cols * tile.elem_bytes * 4, sub)
+            self.places.value(tile.rows * tile.cols * tile.elem_bytes * 4, sub)
         nothing = np.zeros((1, self.n), dtype=np.int64)
-        rows, cols, elem = (np.maximum(self._value(e, sub), 0) for e in shape) if tile else (nothing,) * 3
+        rows, cols, elem = (np.maximum(self.places.value(e, sub), 0) for e in shape) if tile else (nothing,) * 3
         if isinstance(node, Tpush) and node.config is not None and node.config.quant != "NoQuant":
             out = BYTES[OUTPUT_TYPES[node.config.quant]] if node.config.quant in OUTPUT_TYPES else 0
             elem = np.full_like(nothing, out) if out else elem
-        if any(self._varies(e) for e in (split, *shape)):
-            active = np.asarray(active & self.exists)
+        if any(self.places.varies(e) for e in (split, *shape)):
+            active = np.asarray(active & self.places.exists)
         elif active.shape[0] > 1:
             active = np.asarray(active.any(axis=0, keepdims=True))
-        return End(core if core == "AIC" else f"AIV{sub}", active, self._value(split, sub), rows, cols, elem)
+        return End(core if core == "AIC" else f"AIV{sub}", active, self.places.value(split, sub), rows, cols, elem)
+
+
+def _names(workload: Workload) -> set[str]:
+    """Names that decide which pipe calls are made, and with which split and tile."""
+    used: list[Expr] = []
+    for node, gates in (found for _, program in workload.programs for found in gated(program)):
+        if isinstance(node, Call):
+            used += [*gates, *([] if node.split is None else [node.split])]
+            tile = node.tile if isinstance(node, Tpush | Tpop) else None
+            used += [] if tile is None else [tile.rows, tile.cols, tile.elem_bytes]
+    return names_of(workload, [*used, *(f.split for f in workload.fifos)])

@@ -15,14 +15,20 @@ from pto_tune.legality.calls import PipeUse, fifos_with_tiles, pipe_uses
 from pto_tune.legality.rules import RuleColumn, column, grid
 from pto_tune.model.expr import evaluate, expr
 
+# As a module, because the one of `remote.rules` that is imported first brings this one.
+from pto_tune.remote import rules as remote
+from pto_tune.remote.staging import MAX_EXTENT
+
 if TYPE_CHECKING:
     from cost_models.platform import Platform
     from pto_tune.legality.rules import Ints
+    from pto_tune.model.communication import Staging
     from pto_tune.model.nodes import Workload
     from pto_tune.rule_sets import RuleSet
 
 MEMORIES = ("L1", "L0A", "L0B", "L0C", "UB")
 _OF_CONSUMER = {"C2V": "UB", "V2C": "L1"}
+_MOST_TILE = 2**40  # elements from which on it is of no interest how many more there are: they fit nowhere
 
 Part = tuple[str, "Ints"]
 
@@ -53,7 +59,51 @@ def parts_of(
     if rule_set is not None:
         for use in uses:
             parts += _pipe_parts(use, memory, rule_set, env, n)
+    if memory == "UB" and workload.staging:
+        parts += _staging_parts(workload, parts, env, n)
     return parts
+
+
+def staging_bytes(tile: Staging, env: Mapping[str, Any], n: int) -> Ints:
+    """Bytes of a staging tile (n); 0 where a configuration has none."""
+    import numpy as np
+
+    rows, cols, used = (column(evaluate(e, env), n) for e in (tile.rows, tile.cols, tile.used))
+    return np.where(used != 0, extent_bytes(tile, rows, cols), 0)
+
+
+def extent_bytes(tile: Staging, rows: Ints, cols: Ints) -> Ints:
+    """Bytes of so many rows and columns of a staging tile's elements, extents below 0 counting as 0; exact up to
+    `_MOST_TILE` elements. ValueError for a type of elements that TSTORE does not move."""
+    import numpy as np
+
+    if tile.elem not in remote.ELEMENT_BYTES:
+        known = ", ".join(remote.ELEMENT_BYTES)
+        raise ValueError(f"staging tile {tile.name}: unknown element type {tile.elem!r}: choose one of {known}")
+    rows, cols = (np.clip(extent, 0, MAX_EXTENT) for extent in (rows, cols))
+    elements: Ints = np.minimum(rows * cols, _MOST_TILE)
+    return elements * remote.ELEMENT_BYTES[tile.elem]
+
+
+def _staging_parts(workload: Workload, others: list[Part], env: Mapping[str, Any], n: int) -> Iterator[Part]:
+    """Staging tiles, each by its name, and what stays free below those with a place of their own.
+
+    UB needs the sum of everything in it, and at least as much as the last placed tile ends at: automatic places fill
+    the gaps first. The gap that is left is a part too, so that parts add up to what is needed.
+    """
+    import numpy as np
+
+    total: Ints = np.sum([size for _, size in others], axis=0, initial=0) + np.zeros(n, dtype=np.int64)
+    end = np.zeros(n, dtype=np.int64)
+    for tile in workload.staging:
+        size = staging_bytes(tile, env, n)
+        yield tile.name, size
+        total = total + size
+        if tile.offset_bytes is not None:
+            last = column(evaluate(tile.offset_bytes, env), n) + size
+            end = np.maximum(end, np.where(size > 0, last, 0))
+    if any(tile.offset_bytes is not None for tile in workload.staging):
+        yield "gap below placed staging tiles", np.maximum(end - total, 0)
 
 
 def _pipe_parts(use: PipeUse, memory: str, rule_set: RuleSet, env: Mapping[str, Any], n: int) -> Iterator[Part]:
@@ -110,13 +160,14 @@ def capacity_rules(
         parts = parts_of(workload, memory, uses, rule_set, env, n)
         if not parts:
             continue
-        limit, note = _limit(workload, platform, memory)
+        limit, note = memory_limit(workload, platform, memory)
         total: Ints = np.sum([size for _, size in parts], axis=0)
         has = f"{limit}{note}"
         yield RuleColumn(f"capacity-{memory}", total > limit, partial(_capacity_sentence, memory, parts, total, has))
 
 
-def _limit(workload: Workload, platform: Platform, memory: str) -> tuple[int, str]:
+def memory_limit(workload: Workload, platform: Platform, memory: str) -> tuple[int, str]:
+    """Bytes of a memory that a workload may use, and what a sentence adds to that."""
     if memory != "UB":
         return int(platform[f"memory.{memory.lower()}"]), ""
     usable = int(platform["memory.ub_usable" if "memory.ub_usable" in platform else "memory.ub"])

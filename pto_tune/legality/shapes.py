@@ -29,7 +29,8 @@ def shape_rules(workload: Workload, env: Mapping[str, Any], n: int) -> Iterator[
     import numpy as np
 
     found: dict[tuple[str, str, int], dict[Expr, Ints]] = {}
-    env = {**env, "sub": np.int64(0)}  # both instructions run on AIC
+    # Both instructions run on AIC. As of blocks, the first of the ranks is looked at.
+    env = {**({"rank": np.int64(0)} if workload.has_ranks else {}), **env, "sub": np.int64(0)}
     for _, program in workload.programs:
         for name, cost in [(x.name, cost) for x in walk(program) if isinstance(x, Instr) for cost in x.costs]:
             limits = {
