@@ -12,7 +12,21 @@ from oracle_scalar import FlagWait, Scalar, Timing
 from oracle_slots import Touch
 from oracle_tiles import transfer_costs
 
-from pto_tune.model.nodes import Call, Fifo, Instr, Loop, Node, Ring, Talloc, Tfree, Tile, Tpop, Tpush, Workload
+from pto_tune.model.nodes import (
+    Call,
+    Fifo,
+    Instr,
+    Loop,
+    Node,
+    Ring,
+    Talloc,
+    Tfree,
+    Tile,
+    Tpop,
+    Tpush,
+    While,
+    Workload,
+)
 from pto_tune.rule_sets import RuleSet
 
 STORE_PIPE = {"AIC": "FIX", "AIV": "MTE3"}
@@ -263,7 +277,7 @@ class Core(Scalar):
 def _calls(nodes: Sequence[Node]) -> Iterator[Call]:
     """Every call of a program as written, loop bodies once."""
     for node in nodes:
-        if isinstance(node, Loop):
+        if isinstance(node, Loop | While):
             yield from _calls(node.body)
-        elif not isinstance(node, Instr):
+        elif isinstance(node, Call):
             yield node

@@ -107,13 +107,15 @@ class Job:
 
 
 class Pipe:
-    """Runs its queue in order."""
+    """Runs its queue in order. `completed_at` is the end of the last instruction plus its latency, `all_completed_at`
+    the latest of all."""
 
     def __init__(self, world: simpy.Environment, name: str, ledger: Ledger) -> None:
         self.name = name
         self.issued: list[Job] = []
         self.free_at = 0
         self.completed_at = 0
+        self.all_completed_at = 0
         self.blocked_on: str | None = None
         self._world = world
         self._ledger = ledger
@@ -139,8 +141,8 @@ class Pipe:
             self._ledger.wait(latest_name, start - earliest)
 
             yield sleep_until(self._world, start)
-            end = start + job.price.duration
             job.started.succeed(start)
+            end = yield from self._end(job, start)
             for giving in job.gives:
                 giving.token.succeed(end + giving.after_end)
             self._book(job, start, end, arrived)
@@ -148,7 +150,13 @@ class Pipe:
             yield sleep_until(self._world, end)
             self.free_at = end
             self.completed_at = end + job.price.latency
+            self.all_completed_at = max(self.all_completed_at, self.completed_at)
             job.completed.succeed(self.completed_at)
+
+    def _end(self, job: Job, start: int) -> Generator[simpy.Event, Any, int]:
+        """When the pipe is free again, which may become known only after a while."""
+        yield from ()
+        return start + job.price.duration
 
     def _book(self, job: Job, start: int, end: int, arrived: int) -> None:
         for touch in job.touches:

@@ -11,7 +11,7 @@ from cost_models.rounding import to_cycles
 from cost_models.sharing import RESOURCES
 from pto_tune.lowering.costs import cost_bytes, cost_cycles
 from pto_tune.model.expr import Expr, evaluate
-from pto_tune.model.nodes import Cost, Instr, Loop, Node, Workload
+from pto_tune.model.nodes import Cost, Instr, Loop, Node, While, Workload
 
 Names = Mapping[str, int]
 
@@ -19,8 +19,11 @@ ACC_BYTES_PER_ELEMENT = 4
 """The accumulator that a drain empties holds float or int32."""
 
 
-def names(workload: Workload, config: Mapping[str, int], block: int = 0, sub: int = 0) -> dict[str, int]:
-    """Value of every name: parameters (defaults where `config` has none), `block`, `sub` and what is derived.
+def names(
+    workload: Workload, config: Mapping[str, int], block: int = 0, sub: int = 0, rank: int | None = None
+) -> dict[str, int]:
+    """Value of every name: parameters (defaults where `config` has none), `block`, `sub`, `rank`
+    (where there are ranks) and what is derived.
 
     Raises ValueError for a name in `config` that the workload does not have.
     """
@@ -30,6 +33,8 @@ def names(workload: Workload, config: Mapping[str, int], block: int = 0, sub: in
         raise ValueError(f"workload {workload.name!r} has no {', '.join(unknown)}; it has {', '.join(env)}")
     env.update({key: int(value) for key, value in config.items()})
     env["block"], env["sub"] = block, sub
+    if rank is not None:
+        env["rank"] = rank
     for name, expression in workload.derived:
         env[name] = number(expression, env)
     return env
@@ -42,7 +47,7 @@ def number(expression: Expr, env: Names) -> int:
 def instructions(nodes: Sequence[Node]) -> Iterator[Instr]:
     """Every instruction of a program as written, loop bodies once."""
     for node in nodes:
-        if isinstance(node, Loop):
+        if isinstance(node, Loop | While):
             yield from instructions(node.body)
         elif isinstance(node, Instr):
             yield node

@@ -41,7 +41,8 @@ class FlagWait:
 
 
 class Scalar:
-    """AIC, AIV0 or AIV1. `time` is the scalar process's own; `blocked_on` says what it waits for."""
+    """AIC, AIV0 or AIV1. `time` is the scalar process's own; `blocked_on` says in
+    words (as a string, or when asked for one) what it waits for."""
 
     def __init__(
         self,
@@ -57,8 +58,8 @@ class Scalar:
         self.kind = name[:3]
         self.time = 0
         self.finished = False
-        self.blocked_on: str | None = None
-        self.pipes = {pipe: Pipe(world, f"{name}.{pipe}", ledger) for pipe in PIPES[self.kind]}
+        self.blocked_on: object | None = None
+        self.pipes = {pipe: self._new_pipe(world, pipe, ledger) for pipe in self._pipe_names()}
         self.env = env
         self.ledger = ledger
         self._world = world
@@ -68,6 +69,12 @@ class Scalar:
         self._free = {b.name: Channel(world, max(0, number(b.copies, env))) for b in mine}
         self._filled = {b.name: Channel(world) for b in mine}
         self._events: dict[str, Channel] = {}
+
+    def _pipe_names(self) -> Sequence[str]:
+        return PIPES[self.kind]
+
+    def _new_pipe(self, world: simpy.Environment, pipe: str, ledger: Ledger) -> Pipe:
+        return Pipe(world, f"{self.name}.{pipe}", ledger)
 
     # Instructions
 

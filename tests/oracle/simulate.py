@@ -115,7 +115,7 @@ def simulate(
             cores.append(Core(world, name, program, own, prices, timing, workload, links, rule_set, ledger))
     world.run()
 
-    blocked = {core.name: reason for core in cores if (reason := _blocked(core))}
+    blocked = {core.name: reason for core in cores if (reason := held_up(core))}
     ends = [core.time for core in cores] + [pipe.completed_at for core in cores for pipe in core.pipes.values()]
     return OracleResult(
         status="hang" if blocked else "ok",
@@ -134,7 +134,7 @@ def simulate(
     )
 
 
-def _blocked(core: Core) -> str:
+def held_up(core: Core) -> str:
     """What holds the core once nothing moves any more; empty if it is done.
 
     A pipe that waits for ever is a hang too, even where its scalar process has come to its end.
