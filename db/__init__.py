@@ -1,4 +1,4 @@
-"""What is known: runs, their configurations and stall accounts, kept in an SQL database.
+"""What is known: runs, their configurations and stall accounts, and measurements, kept in an SQL database.
 
 The room knows no physics: it stores integers and names and gives them back. Everything public is loaded
 on first use, so that ``import db`` costs nothing.
@@ -8,19 +8,31 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from db.errors import StoreError
+    from db.measured import Measurement, StoredMeasurement
     from db.opening import open_store
     from db.records import Run, RunSpec
     from db.store import Store
 
 PTO_TUNE_ROOM = "db"
 
-__all__ = ["PTO_TUNE_ROOM", "Run", "RunSpec", "Store", "StoreError", "open_store"]
+__all__ = [
+    "PTO_TUNE_ROOM",
+    "Measurement",
+    "Run",
+    "RunSpec",
+    "Store",
+    "StoreError",
+    "StoredMeasurement",
+    "open_store",
+]
 
 _HOMES = {
+    "Measurement": "db.measured",
     "Run": "db.records",
     "RunSpec": "db.records",
     "Store": "db.store",
     "StoreError": "db.errors",
+    "StoredMeasurement": "db.measured",
     "open_store": "db.opening",
 }
 

@@ -1,4 +1,4 @@
-"""The tables: ``run``, ``configuration`` and ``account``, one schema for SQLite and PostgreSQL.
+"""The tables: ``run``, ``configuration``, ``account`` and ``measurement``, one schema for SQLite and PostgreSQL.
 
 A configuration is a row of integers. Its tunables ``t0``, ``t1``, ... are indices into the run's own list of
 domains, its ``rule``, ``verdict`` and ``bound`` indices into the run's own lists of names. A value that is
@@ -177,4 +177,36 @@ class AccountRow(Base):
         ForeignKeyConstraint(["run_id", "row"], ["configuration.run_id", "configuration.row"], ondelete="CASCADE"),
         CheckConstraint("kind IN ('busy', 'wait')", name="kind"),
         {"sqlite_with_rowid": False},
+    )
+
+
+class MeasurementRow(Base):
+    """A time that a board needed for one configuration; value, spread, minimum and maximum in the unit ``metric``."""
+
+    __tablename__ = "measurement"
+
+    id: Mapped[int] = mapped_column(Integer, primary_key=True)
+    workload: Mapped[str] = mapped_column(Text)
+    configuration_json: Mapped[str] = mapped_column(Text)
+    family: Mapped[str] = mapped_column(Text)
+    soc: Mapped[str] = mapped_column(Text)
+    platform: Mapped[str | None] = mapped_column(Text)
+    pto_isa: Mapped[str | None] = mapped_column(Text)
+    timing: Mapped[str] = mapped_column(Text)
+    metric: Mapped[str] = mapped_column(Text)
+    value: Mapped[float] = mapped_column(Float(53))
+    repeats: Mapped[int | None] = mapped_column(Integer)
+    spread: Mapped[float | None] = mapped_column(Float(53))
+    minimum: Mapped[float | None] = mapped_column(Float(53))
+    maximum: Mapped[float | None] = mapped_column(Float(53))
+    source: Mapped[str] = mapped_column(Text)
+    note: Mapped[str] = mapped_column(Text)
+    imported_at: Mapped[datetime] = mapped_column(UtcDateTime)
+    digest: Mapped[str] = mapped_column(Text, unique=True)
+
+    __table_args__ = (
+        CheckConstraint("metric IN ('us', 'cycles')", name="metric"),
+        CheckConstraint("value > 0", name="value"),
+        Index(None, "workload", "platform"),
+        {"sqlite_autoincrement": True},
     )

@@ -20,12 +20,15 @@ if TYPE_CHECKING:
     from db.store import Store
 
 # Oldest first. Kept here too so that opening a store that is up to date need not load Alembic.
-REVISIONS = ("v0.1.0",)
+REVISIONS = ("v0.1.0", "v0.2.0")
 HEAD = REVISIONS[-1]
 MIGRATIONS = Path(__file__).parent / "migrations"
 
 _VERSION_TABLE = "alembic_version"
-_OUR_TABLES = frozenset({"run", "configuration", "account"})
+_FIRST_TABLES = frozenset({"run", "configuration", "account"})
+_OUR_TABLES = _FIRST_TABLES | {"measurement"}
+# What a store of each revision has.
+_TABLES = {"v0.1.0": _FIRST_TABLES, "v0.2.0": _OUR_TABLES}
 
 # Alembic keeps its current context in module globals.
 _one_migration = threading.Lock()
@@ -125,7 +128,7 @@ def _revision(connection: Connection, database: Database) -> str | None:
             f"{database.shown} was made by a newer version of pto-tune (schema {shorten(revision, 60)}, this "
             f"one knows {HEAD}): install a newer pto-tune or choose another database"
         )
-    missing = sorted(_OUR_TABLES - tables)
+    missing = sorted(_TABLES[revision] - tables)
     if missing:
         raise StoreError(
             f"{database.shown} is damaged, its table '{missing[0]}' is gone: put back a copy of it, or "

@@ -1,4 +1,4 @@
-"""The store: runs, their configurations and accounts, over one open database."""
+"""The store: runs, their configurations and accounts, and measurements, over one open database."""
 
 import uuid
 from collections.abc import Iterable, Mapping, Sequence
@@ -11,6 +11,8 @@ from db.accounts import Account, account_values, load_accounts, upsert_accounts
 from db.columns import CONFIGURATION_COLUMNS, known_columns
 from db.engine import Database
 from db.errors import StoreError, shorten
+from db.measured import Measurement, StoredMeasurement, measurement_values
+from db.measurements import conditions, count_measurements, insert_new, load_measurements
 from db.models import RUN_STATES, ConfigurationRow, DatabaseNow, RunRow
 from db.names import check_name
 from db.records import Run, RunSpec, plain_text, spec_values, to_json
@@ -272,6 +274,45 @@ class Store:
         with self._database.read() as connection:
             load_run(connection, run_id, self.url)
             return load_accounts(connection, run_id, row)
+
+    # Measurements
+
+    def add_measurements(self, measurements: Iterable[Measurement]) -> tuple[int, int]:
+        """Keep measurements, all or none; one that is there already, or twice among these, is kept once.
+
+        Two are the same where their ``digest`` is. The one that was first keeps its source and note.
+
+        Returns:
+            How many were added, and how many were there already.
+        """
+        given = list(measurements)
+        values = [
+            measurement_values(measurement, f"measurement {number} of {len(given)}")
+            for number, measurement in enumerate(given, 1)
+        ]
+        with self._database.write() as connection:
+            self._database.one_at_a_time(connection)
+            added = insert_new(connection, values)
+        return added, len(given) - added
+
+    def measurements(self, limit: SupportsIndex | None = None, **filters: str | None) -> list[StoredMeasurement]:
+        """Measurements in the order in which they came in.
+
+        Args:
+            limit: at most so many.
+            filters: texts by name, one of :data:`db.measurements.FILTERS`: ``workload``, ``family``, ``platform``,
+                ``soc``, ``timing``, ``metric``, ``pto_isa``. None does not choose.
+        """
+        wanted = conditions(filters)
+        at_most = None if limit is None else whole_number(limit, "limit", _LARGEST_COUNT)
+        with self._database.read() as connection:
+            return load_measurements(connection, wanted, at_most)
+
+    def count_measurements(self, **filters: str | None) -> int:
+        """How many measurements there are, with the filters of :meth:`measurements`."""
+        wanted = conditions(filters)
+        with self._database.read() as connection:
+            return count_measurements(connection, wanted)
 
 
 def _taken(name: str) -> str:

@@ -17,6 +17,7 @@ DEFAULT_URL = "sqlite:///pto-tune.db"
 _SQLITE = ("sqlite", "sqlite+pysqlite")
 _POSTGRESQL = ("postgresql", "postgres", "postgresql+psycopg")
 _FORMS = "sqlite:///FILE or postgresql://USER@HOST/DATABASE"
+_SCHEME = re.compile(r"[A-Za-z0-9+.-]{1,40}:|sqlite|postgres|postgresql")
 _SECRET_OPTION = re.compile(r"(?i)(pass\w*|pwd|sslpassword)=[^&]*")
 
 
@@ -48,7 +49,8 @@ def redact(text: str) -> str:
     head, at, tail = text.rpartition("@")
     if at:
         scheme, slashes, _ = head.partition("//")
-        text = f"{scheme}{slashes}***@{tail}" if slashes else f"***@{tail}"
+        # What stands before the slashes is shown only where it is a scheme: it may hold the password too.
+        text = f"{scheme}{slashes}***@{tail}" if slashes and _SCHEME.fullmatch(scheme) else f"***@{tail}"
     return shorten(_SECRET_OPTION.sub(r"\1=***", text), 200)
 
 

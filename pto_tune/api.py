@@ -18,7 +18,7 @@ import numpy as np
 from cost_models import load_platform, platform_names
 from cost_models.platform import Platform
 from pto_tune import __version__
-from pto_tune.evaluation import ENGINE, Evaluation, Problem, evaluate_columns
+from pto_tune.evaluation import Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
 from pto_tune.exporters.pipe_checks import GATED
 from pto_tune.exporters.recommendation import Recommendation
@@ -134,7 +134,7 @@ def evaluate(
     out["rule"] = [e.rules[r] if r >= 0 else "" for r in e.rule]
     out["reason"] = [e.reason(i) for i in range(n)]
     out["rule_set"] = problem.rule_set.name
-    out["engine"] = ENGINE
+    out["engine"] = problem.engine
     out["cycles"] = pd.array(np.where(e.timed, e.cycles, 0), dtype="Int64")
     out["cycles"][~e.timed] = pd.NA
     out["time_us"] = e.time_us
@@ -158,6 +158,10 @@ def _accounts(e: Evaluation) -> list[Accounts | None]:
     """Accounts of every row that has times."""
     out: list[Accounts | None] = [None] * len(e)
     rows = np.flatnonzero(e.timed)
+    for row in rows if e.runs else ():
+        from pto_tune.ranks.evaluating import accounts_of
+
+        out[int(row)] = accounts_of(e.problem.code, e.runs[int(e.run_row[row])])
     if rows.shape[0] and e.execution is not None:
         found = accounts(e.problem.code, e.problem.platform, e.execution, e.run_row[rows].tolist())
         for row, a in zip(rows, found, strict=True):
@@ -208,7 +212,7 @@ def evaluate_records(
                 "also": e.also(i),
                 "warnings": e.warnings(i),
                 "rule_set": problem.rule_set.name,
-                "engine": ENGINE,
+                "engine": problem.engine,
                 "timing": timing,
                 "cycles": int(e.cycles[i]) if timed else None,
                 "time_us": float(time_us[i]) if timed else None,

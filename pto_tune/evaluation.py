@@ -16,6 +16,7 @@ from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import environment
 from pto_tune.lowering.compile import lower
 from pto_tune.lowering.pipe_rules import derived_period_expr
+from pto_tune.lowering.ranks import lower_ranks
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.rule_sets import rule_set_for
 from pto_tune.table import check_values
@@ -23,6 +24,7 @@ from pto_tune.table import check_values
 if TYPE_CHECKING:
     from cost_models.platform import Platform
     from pto_tune.model.nodes import Workload
+    from pto_tune.ranks.engine import RankRun
     from pto_tune.rule_sets import RuleSet
 
 Ints = NDArray[np.int64]
@@ -30,8 +32,10 @@ Ints = NDArray[np.int64]
 MEMORIES = ("UB", "L1", "L0A", "L0B", "L0C", "GM_ring", "GM_traffic")
 """Names of the byte columns. UB is that of one vector sub-core; GM_ring and GM_traffic are of the whole device."""
 
-RESOURCE_NAMES = ("L2", "L2 reads", "HBM")
-ENGINE = "kahn"
+SHARED_NAMES = ("L2", "L2 reads", "HBM")
+RESOURCE_NAMES = (*SHARED_NAMES, "link")
+KAHN, TIME_ORDERED = ENGINES = ("kahn", "time-ordered")
+"""Which engine made a result: the order of events follows from tokens alone, or from times too."""
 
 
 @dataclass
@@ -49,7 +53,12 @@ class Problem:
     def __post_init__(self) -> None:
         self.launch_us = float(launch.overhead_us(self.platform, self.timing))
         self.clock_mhz = float(self.platform["clock.core_mhz"])
-        self.code = lower(self.workload, self.rule_set)
+        self.code = (lower_ranks if self.workload.has_ranks else lower)(self.workload, self.rule_set)
+
+    @property
+    def engine(self) -> str:
+        """The engine that runs this workload, one of `ENGINES`."""
+        return TIME_ORDERED if self.workload.has_ranks else KAHN
 
     @classmethod
     def of(cls, workload: Workload, platform: Platform, pto_isa: str | None = None, timing: str = "task") -> Problem:
@@ -78,6 +87,10 @@ class Evaluation:
     broken: NDArray[np.bool_]  # (rules, N)
     run_row: Ints  # row of the execution, -1 where refused
     execution: Execution | None
+    runs: list[RankRun] = field(default_factory=list)
+    """Of workloads with ranks: the run of each executed row, by `run_row`."""
+    local: Execution | None = None  # ... and of one block's own pipes, for the rules that they break
+    local_found: NDArray[np.bool_] = field(default_factory=lambda: np.zeros((0, 0), dtype=bool))
     _columns: list[legality.RuleColumn] = field(default_factory=list)
     _warnings: list[legality.RuleColumn] | None = None
 
@@ -106,7 +119,8 @@ class Evaluation:
             if b < 0:
                 names.append("")
             elif b >= len(self.problem.code.pipes):
-                names.append(f"{self.bounds[b]}-bound, x{self.stretch[i]:.2f}")
+                shared = self.bounds[b]
+                names.append(shared if self.execution is None else f"{shared}-bound, x{self.stretch[i]:.2f}")
             else:
                 names.append(self.bounds[b])
         return names
@@ -116,8 +130,11 @@ class Evaluation:
         static = len(self._columns)
         if rule < static:
             return self._columns[rule].sentence(row)
-        assert self.execution is not None
         name = self.rules[rule]
+        if name in verdicts.RANK_RULES or self.execution is None:
+            from pto_tune.ranks.evaluating import sentence as of_run
+
+            return of_run(self, row, name)
         schedule = self.schedule_of(row, name)
         return sentences.sentence(self.problem.code, self.execution.lanes.schedules, schedule, name)
 
@@ -136,7 +153,7 @@ class Evaluation:
         """Verdict of a rule by its number."""
         if rule < len(self._columns):
             return verdicts.VERDICTS.index(self._columns[rule].verdict)
-        return verdicts.RULE_VERDICT[self.rules[rule]]
+        return verdicts.ALL_VERDICTS[self.rules[rule]]
 
     def warnings(self, row: int) -> list[str]:
         """What no rule forbids but a page of the ISA or a header has something to say about: sentences."""
@@ -182,6 +199,8 @@ def evaluate_columns(
     env = environment(problem.workload, {**columns, "block": np.zeros(n, dtype=np.int64)})
     static = legality.check(problem.workload, problem.platform, problem.rule_set, env, n)
     rules = [r.name for r in static] + list(verdicts.STRUCTURE_RULES)
+    if problem.workload.has_ranks:
+        rules += verdicts.RANK_RULES
     broken = np.zeros((len(rules), n), dtype=bool)
     for i, r in enumerate(static):
         broken[i] = r.broken
@@ -209,7 +228,11 @@ def evaluate_columns(
         execution=None,
         _columns=static,
     )
-    if legal.shape[0]:
+    if legal.shape[0] and problem.workload.has_ranks:
+        from pto_tune.ranks.evaluating import execute_rows
+
+        execute_rows(e, legal, len(static), threads)
+    elif legal.shape[0]:
         _execute(e, {name: c[legal] for name, c in columns.items()}, legal, len(static), jump, threads)
     for code in (verdicts.RACE, verdicts.OVERWRITE, verdicts.HANG, verdicts.REFUSED):
         for k in range(len(rules) - 1, -1, -1):

@@ -30,6 +30,9 @@ SLOT_RULE = "slot-reuse"
 LEFT_RULE = "flag-left"
 RELEASE_RULE = "early-release"
 UNWRITTEN_RULE = "early-read"
+ADDRESS_RULE = "rank-address"
+ORDER_RULE = "signal-order"
+MISSED_RULE = "missed-value"
 RULE_VERDICT = {
     COUNTER_RULE: REFUSED,
     PUSH_RULE: REFUSED,
@@ -40,6 +43,10 @@ RULE_VERDICT = {
     UNWRITTEN_RULE: RACE,
 }
 STRUCTURE_RULES = tuple(RULE_VERDICT)
+RANK_VERDICT = {ADDRESS_RULE: REFUSED, ORDER_RULE: RACE, MISSED_RULE: RACE}
+ALL_VERDICTS = RULE_VERDICT | RANK_VERDICT
+RANK_RULES = tuple(RANK_VERDICT)
+"""Rules that the time-ordered engine looks at, for workloads with ranks."""
 
 
 @dataclass(frozen=True)

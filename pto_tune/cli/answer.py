@@ -91,7 +91,51 @@ def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
 
     `summary` is that of an explanation with times.
     """
-    total, block = int(summary["cycles"]), int(summary["block_cycles"])
+    total = int(summary["cycles"])
+    if summary["segments"]:
+        _segments(summary, total, limit)
+    output.heading("If only this limited you")
+    rows = [*((b["pipe"], int(b["cycles"])) for b in summary["bounds"]), ("simulated", total)]
+    output.table(
+        ["limit", "cycles", "of the time", ""],
+        ([name, text.count(cycles), text.percent(cycles / total), text.bar(cycles / total)] for name, cycles in rows),
+        right=["cycles", "of the time"],
+    )
+
+
+def between_ranks(summary: Mapping[str, Any], clock_mhz: float) -> None:
+    """Every wait between ranks with what TWAIT and TTEST would take, in microseconds. `summary` is that of an
+    explanation of a workload with ranks."""
+    ranks = summary["ranks"]
+    links = ", ".join(ranks["links"]) or "none"
+    output.say()
+    output.say(
+        f"{ranks['ranks']} ranks of {ranks['blocks']} blocks, all of them simulated (none folded), links: {links}; "
+        f"engine {summary['engine']}"
+    )
+    waits = summary["waits_between_ranks"]
+    if not waits:
+        return
+
+    def us(cycles: int) -> str:
+        return text.microseconds(cycles / clock_mhz)
+
+    output.heading("Waits for signals (us: mean wait, then until wait and other work are over with each)")
+    output.table(
+        ["core", "signal", "by", "times", "wait", "longest", "TWAIT", "TTEST", "advised", "because"],
+        (
+            [
+                a["core"], a["signal"], a["instruction"], text.count(a["passed"]), us(a["wait_cycles"]),
+                us(a["longest_cycles"]), us(a["twait_cycles"]), us(a["ttest_cycles"]), a["advised"], a["why"],
+            ]
+            for a in waits
+        ),
+        right=["times", "wait", "longest", "TWAIT", "TTEST"],
+    )  # fmt: skip
+
+
+def _segments(summary: Mapping[str, Any], total: int, limit: int) -> None:
+    block = int(summary["block_cycles"])
     of = "" if block == total else f" of one block, {block:,} of the {total:,} cycles"
     output.heading(f"Where the time goes (critical path{of})")
     output.table(
@@ -101,13 +145,6 @@ def stall_account(summary: Mapping[str, Any], limit: int = 6) -> None:
             for s in _largest(summary["segments"], limit)
         ),
         right=["cycles", "share"],
-    )
-    output.heading("If only this limited you")
-    rows = [*((b["pipe"], int(b["cycles"])) for b in summary["bounds"]), ("simulated", total)]
-    output.table(
-        ["limit", "cycles", "of the time", ""],
-        ([name, text.count(cycles), text.percent(cycles / total), text.bar(cycles / total)] for name, cycles in rows),
-        right=["cycles", "of the time"],
     )
 
 

@@ -135,6 +135,8 @@ def full(explanation: Explanation, summary: Mapping[str, Any]) -> None:
     )
     wrong(explanation)
     answer.stall_account(summary, limit=12)
+    if "ranks" in summary:
+        answer.between_ranks(summary, explanation.problem.clock_mhz)
     waits_table(summary["waits"])
     remarks(explanation)
 

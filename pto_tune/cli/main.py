@@ -31,6 +31,7 @@ OWN = (
     "platforms",
     "workloads",
     "rules",
+    "measure",
     "bench",
     "demo",
 )

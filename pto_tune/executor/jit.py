@@ -24,7 +24,10 @@ _KERNEL_MODULES = (
     "jit.py", "layout.py", "clocks.py", "tables.py", "state.py", "slots.py", "snapshot.py", "rounds.py", "endings.py",
     "trace.py",
     "lanes.py", "detail.py",
+    "../lowering/code.py", "../ranks/tables.py", "../ranks/state.py", "../ranks/scalars.py", "../ranks/polling.py",
+    "../ranks/servers.py", "../ranks/steps.py", "../ranks/kernel.py",
 )  # fmt: skip
+"""Sources of kernels, and of the constants that are frozen into them."""
 
 
 def jit_enabled() -> bool:
@@ -81,22 +84,33 @@ def call(function: Callable[..., Any], *args: Any) -> Any:
 
 def kernel(function: F) -> F:
     """Decorator: compiled, releases the GIL, cached where possible."""
+    return _compiled(function)
+
+
+def _compiled(function: F, **options: Any) -> F:
     if not jit_enabled():
         return function
     import numba
 
+    njit: Any = numba.njit  # its stubs do not know all options
     folder = cache_folder()
     config: Any = numba.config
     before = config.CACHE_DIR
     try:
         if folder is not None:
             config.CACHE_DIR = folder
-        compiled = numba.njit(nogil=True, error_model="numpy", cache=folder is not None)(function)
+        compiled = njit(nogil=True, error_model="numpy", cache=folder is not None, **options)(function)
     except (OSError, RuntimeError):
-        compiled = numba.njit(nogil=True, error_model="numpy")(function)
+        compiled = njit(nogil=True, error_model="numpy", **options)(function)
     finally:
         config.CACHE_DIR = before
     return cast("F", compiled)
+
+
+def bare(function: F) -> F:
+    """Decorator: as `kernel`, for functions that allocate nothing: without Numba's reference counts, which are atomic
+    and would be half of the time of functions that pass many arrays."""
+    return _compiled(function, _nrt=False)
 
 
 def inlined(function: F) -> F:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pto_tune.evaluation import RESOURCE_NAMES, Evaluation, Problem, evaluate_columns
+from pto_tune.evaluation import SHARED_NAMES, Evaluation, Problem, evaluate_columns
 from pto_tune.executor.accounts import Accounts, accounts
 from pto_tune.explaining.critical import by_cause, critical_path
 from pto_tune.explaining.findings import Finding, findings
@@ -134,7 +134,7 @@ class Explanation:
             "hangs": bool(e.verdict[0] == HANG),
             "notes": self.notes(),
         }
-        if self.timed:
+        if self.timed and e.execution is not None:
             total = self.block.cycles
             out["block_cycles"] = total
             out["segments"] = [
@@ -155,7 +155,7 @@ def resource_bounds(problem: Problem, e: Evaluation) -> list[tuple[str, int]]:
     first, last = int(e.execution.first_lane[0]), int(e.execution.last_lane[0])
     blocks = int(e.execution.blocks[0]) if last - first == 1 else 1
     out = []
-    for i, (key, name) in enumerate(zip(RESOURCES, RESOURCE_NAMES, strict=True)):
+    for i, (key, name) in enumerate(zip(RESOURCES, SHARED_NAMES, strict=True)):
         total = int(demand[first:last, i].sum()) * blocks
         if total:
             out.append((name, math.ceil(total / capacity_bytes_per_cycle(problem.platform, key))))
@@ -164,4 +164,9 @@ def resource_bounds(problem: Problem, e: Evaluation) -> list[tuple[str, int]]:
 
 def explain_configuration(problem: Problem, configuration: Mapping[str, int | str]) -> Explanation:
     """Evaluate and explain one configuration (problem sizes and tunables; the rest take their defaults)."""
-    return Explanation(problem, evaluate_columns(problem, dict(configuration)))
+    evaluation = evaluate_columns(problem, dict(configuration))
+    if problem.workload.has_ranks:
+        from pto_tune.explaining.several import RankExplanation
+
+        return RankExplanation(problem, evaluation)
+    return Explanation(problem, evaluation)

@@ -68,8 +68,12 @@ def _flows(t: Timeline, clock_mhz: float, place: Callable[[str], dict[str, int]]
 
 def write_trace(t: Timeline, clock_mhz: float, path: str | Path) -> None:
     """Write the trace file, complete or not at all."""
+    write_json({"traceEvents": trace_events(t, clock_mhz), "displayTimeUnit": "ns"}, path)
+
+
+def write_json(data: dict[str, Any], path: str | Path) -> None:
+    """Write JSON, complete or not at all."""
     target = Path(path)
-    data = {"traceEvents": trace_events(t, clock_mhz), "displayTimeUnit": "ns"}
     handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
     try:
         with os.fdopen(handle, "w", encoding="utf-8") as f:

@@ -93,7 +93,7 @@ def _staging_parts(workload: Workload, others: list[Part], env: Mapping[str, Any
     """
     import numpy as np
 
-    total: Ints = np.sum([size for _, size in others], axis=0, initial=0) + np.zeros(n, dtype=np.int64)
+    total: Ints = np.sum([size for _, size in others], axis=0, initial=0, dtype=np.int64) + np.zeros(n, dtype=np.int64)
     end = np.zeros(n, dtype=np.int64)
     for tile in workload.staging:
         size = staging_bytes(tile, env, n)

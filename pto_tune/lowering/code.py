@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    from pto_tune.model.communication import Transfer
     from pto_tune.model.expr import Expr
     from pto_tune.model.nodes import Cost, Workload
     from pto_tune.rule_sets import RuleSet
@@ -50,6 +51,19 @@ ADVANCE = 13  # endpoint, pipe   the tile index goes on; the pipe's last instruc
 DRAIN = 14  # endpoint, skip, by rule, column   skip unless credits are pending: those of the rule (1), and the column's
 JUMP = 15  # to
 RECORD = 16  # endpoint          a GlobalData tile is pushed
+
+# operations of workloads with ranks; "program" is the start of a program of `RankCode.bytecode`
+COUNTED = 17  # program, end, variable   a loop; the variable (-1: none) counts its trips from 0
+AGAIN = 18  # loop
+WHILE = 19  # program, end, program      while the first is not 0, at most as often as the second says at entry
+LET = 20  # variable, program
+TAKE = 21  # channel                     the scalar process waits for an event of its core
+BARRIER = 22  # first pipe, last pipe, own cost       the scalar process waits until the pipes are done
+NOTIFY = 23  # row of `RankCode.signal_calls`         and then a BARRIER of all pipes
+POST = 24  # row
+WAIT = 25  # row
+TEST = 26  # row, variable
+TRANSFER = 27  # call, end               its parts follow up to `end`: events that it needs, and gives
 
 # the first structure columns of every code
 ISSUE_COLUMN = 0
@@ -120,3 +134,47 @@ class Code:
     endpoint_table: NDArray[np.int64]
     pair_table: NDArray[np.int64]  # (endpoints, endpoints) channel on which a producer hears from a consumer, or -1
     most_parts: int  # of an instruction
+    ranks: RankCode | None = None
+
+
+@dataclass(frozen=True)
+class TransferCall:
+    """A TPUT or TGET in the program of a core. `peer` is a program of the bytecode; `tile` and `pong` number the
+    staging tiles of the workload (-1: none); `loads` and `stores` are the pipes of the core (of the SDMA form both the
+    engine)."""
+
+    node: Transfer
+    core: int
+    sub: int
+    peer: int
+    tile: int
+    pong: int
+    loads: int
+    stores: int
+
+
+@dataclass(frozen=True)
+class RankCode:
+    """What workloads with ranks have beside the rest.
+
+    `bytecode` (n, 2): operation and argument of stack programs over `scalars` and variables, each up to BC_END.
+    `scalars`: expressions without variables, with the sub-core whose `sub` they see. `signal_calls` (n, 10): signal,
+    element, value, peer, kind (0 Set, 1 AtomicAdd; or the comparison), announces, first of its `views`, number of
+    them, and whether it is a TNOTIFY. `views` (n, 2): count and stride. Operands are programs of the bytecode.
+    """
+
+    bytecode: NDArray[np.int64]
+    scalars: tuple[tuple[Expr, int], ...]
+    variables: tuple[str, ...]
+    signal_calls: NDArray[np.int64]
+    views: NDArray[np.int64]
+    transfers: tuple[TransferCall, ...]
+    core_pipe: NDArray[np.int64]  # (cores + 1) first pipe of each core
+    writes_gm: NDArray[np.int64]  # (operations) 1 where an instruction writes to GM
+
+
+BC_END, BC_CONSTANT, BC_SCALAR, BC_VARIABLE = 0, 1, 2, 3
+BC_OPERATORS = (
+    "+", "-", "*", "//", "%", "ceildiv", "min", "max", "==", "!=", "<", "<=", ">", ">=", "and", "or", "not", "where",
+)  # fmt: skip
+"""Operators in the order of their numbers in the bytecode, from 4 on."""

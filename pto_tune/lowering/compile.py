@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pto_tune.lowering import code as c
 from pto_tune.lowering.pipes import LoweringError, PipeCalls
 from pto_tune.model.expr import Expr
-from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tpop, Workload, walk
+from pto_tune.model.nodes import PIPES, Instr, Loop, Node, Talloc, Tfree, Tpop, Tpush, Workload, walk
 from pto_tune.rule_sets import RuleSet
 
 __all__ = ["LoweringError", "lower"]
@@ -49,7 +49,7 @@ class Compiler:
             programs += [("AIC", 0, body)] if core == "AIC" else [("AIV0", 0, body), ("AIV1", 1, body)]
         self.cores = [name for name, _, _ in programs]
         for i, core in enumerate(self.cores):
-            for p in PIPES[core[:3]]:
+            for p in self.pipes_of(core):
                 self.pipes.append(f"{core}.{p}")
                 self.pipe_core.append(i)
         self.flag_set = self._duration(c.DurationColumn("flag_set"))
@@ -118,6 +118,10 @@ class Compiler:
             pair_table=pair_table,
             most_parts=int(max((ops[begins, 2] - begins - 1).max(initial=1), 1)),
         )
+
+    def pipes_of(self, core: str) -> tuple[str, ...]:
+        """The pipes of a core, in order."""
+        return PIPES[core[:3]]
 
     # tables
 
@@ -206,8 +210,10 @@ class Compiler:
                     self.close(at)
                 case Instr():
                     self.instruction(core, sub, node)
-                case _:
+                case Talloc() | Tpush() | Tpop() | Tfree():
                     self.calls.call(core, sub, node)
+                case _:
+                    raise LoweringError(f"{core}: {type(node).__name__.upper()} needs a workload with ranks")
 
     def instruction(self, core: str, sub: int, node: Instr, pops: str = "") -> None:
         """An instruction with all its parts. `pops`: the FIFO whose tile it loads from a ring in GM."""

@@ -42,8 +42,8 @@ class Signal:
 @dataclass(frozen=True)
 class Staging:
     """A staging tile of each vector sub-core in UB: allocated `rows` x `cols` elements, and what of them is valid at
-    the start (None: all). An axis is dynamic where `dynamic_rows`/`dynamic_cols` is not 0: then calls may shrink it, and
-    leave it so. `offset_bytes` is its place in UB (None: beside everything else). `used` 0: this configuration has
+    the start (None: all). An axis is dynamic where `dynamic_rows`/`dynamic_cols` is not 0: then calls may shrink it,
+    and leave it so. `offset_bytes` is its place in UB (None: beside everything else). `used` 0: this configuration has
     no such tile."""
 
     name: str

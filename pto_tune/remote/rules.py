@@ -142,7 +142,10 @@ def ping_pong_shape(op: str, ping: Placed, pong: Placed) -> str | None:
     kinds = [_kind(tile) for tile in (ping, pong)]
     if kinds[0] == kinds[1]:
         return None
-    both = " and ".join(f"{name} is {_kind(tile)}" for name, tile in (("ping", ping), ("pong", pong)))
+    both = " and ".join(
+        f"{name} is {_kind(tile)} at bytes [{tile.byte_range[0]}, {tile.byte_range[1]}) of UB"
+        for name, tile in (("ping", ping), ("pong", pong))
+    )
     return f"{op}: {both}: both must have the same type and shape"
 
 

@@ -23,6 +23,8 @@ ON_CHIP = ("UB", "L1", "L0A", "L0B", "L0C")
 MAX_LANES = 65_536
 """Most programs of one call. A configuration is one program, or one a block where its blocks differ (causal
 masks)."""
+RANK_LANES = 64
+"""Programs that one block of a rank counts for: it runs event by event."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +58,10 @@ def evaluated(problem: Problem, space: Space, rows: Ints) -> Iterator[Batch]:
 def _lanes(problem: Problem, table: Mapping[str, Any], n: int) -> Ints:
     """Programs that each row unfolds to; an upper bound, as refused rows are not executed."""
     launch = problem.workload.launch
+    if problem.workload.has_ranks:
+        env = environment(problem.workload, {**table, "block": np.zeros(n, dtype=np.int64)})
+        cores = evaluate(launch.blocks, env) * evaluate(problem.workload.ranks, env)
+        return np.broadcast_to(np.clip(RANK_LANES * cores, 1, MAX_LANES), n).astype(np.int64)
     env = environment(problem.workload, {**table, "block": np.zeros(n, dtype=np.int64)})
     varying = np.broadcast_to(evaluate(launch.varying, env), n) != 0
     blocks = np.broadcast_to(evaluate(launch.blocks, env), n)

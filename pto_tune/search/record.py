@@ -75,9 +75,19 @@ class Recorder:
             return []
         code, platform, n = self._problem.code, self._problem.platform, len(tally.leaders)
         # Waits are counted only for the few that are explained, by running these once more.
-        execution = execute(code, platform, self._space.table(best["space_row"]), n)
+        table = self._space.table(best["space_row"])
+        if code.ranks is not None:
+            from functools import partial
+
+            from pto_tune.ranks.engine import run_rows
+            from pto_tune.ranks.evaluating import accounts_of
+
+            rows = [{name: int(column[i]) for name, column in table.items()} for i in range(n)]
+            every = run_rows(code, platform, rows, partial(accounts_of, code))
+        else:
+            every = accounts(code, platform, execute(code, platform, table, n), range(n))
         out: list[tuple[int, str, str, int]] = []
-        for number, found in zip(best["number"].tolist(), accounts(code, platform, execution, range(n)), strict=True):
+        for number, found in zip(best["number"].tolist(), every, strict=True):
             out += [(number, "busy", pipe, cycles) for pipe, cycles in found.busy.items()]
             out += [(number, "wait", channel, cycles) for channel, cycles in found.waits.items()]
         return out

@@ -16,6 +16,11 @@ _MODULES = (
     "dequant_matmul",
     "bidirectional",
     "stream",
+    "tget_bandwidth",
+    "tput_pingpong",
+    "gemm_allreduce",
+    "allgather_gemm",
+    "moe_dispatch",
 )
 
 

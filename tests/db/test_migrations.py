@@ -1,13 +1,15 @@
 """The schema and its revisions.
 
 ``data/v0.1.0.sqlite`` is a store as release 0.1.0 wrote it: two runs, one of them with configurations and
-accounts. It is kept as it is; a later release has to read it.
+accounts. ``data/v0.2.0.sqlite`` is the same store with two measurements, as release 0.2.0 wrote it. Both are kept
+as they are; a later release has to read them.
 """
 
 import contextlib
 import logging
 import shutil
 import sqlite3
+from datetime import UTC
 from pathlib import Path
 
 import pytest
@@ -65,7 +67,7 @@ def test_a_new_store_has_the_schema_of_the_kept_one(tmp_path: Path) -> None:
     shutil.copy(KEPT / "v0.1.0.sqlite", upgraded)
     db.open_store(f"sqlite:///{upgraded}").close()
     assert schema(path) == schema(upgraded)
-    assert len(schema(path)) == 7
+    assert len(schema(path)) == 9
 
 
 @pytest.mark.parametrize("release", REVISIONS)
@@ -92,6 +94,31 @@ def test_a_store_of_each_release_is_read(tmp_path: Path, release: str) -> None:
         assert store.accounts(first.id) == [(2, "busy", "AIC.M", 200), (2, "wait", "qk.ready", 100)]
         assert (second.name, second.state, second.pto_isa) == ("gemm-ascend910b2-2", "running", None)
         store.finish_run(second.id, "stopped")
+
+
+def test_measurements_of_an_older_release_are_read(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    shutil.copy(KEPT / "v0.2.0.sqlite", path)
+    with db.open_store(f"sqlite:///{path}", create=False) as store:
+        first, second = store.measurements()
+        assert first.configuration == {"s0": 4096, "split": "UP_DOWN"}
+        assert (first.workload, first.family, first.soc, first.platform) == (
+            "flash_attention", "a2a3", "Ascend 910B2 (24 AIC)", "ascend910b2"
+        )  # fmt: skip
+        assert (first.value, first.metric, first.timing, first.pto_isa) == (88.875, "us", "event", "0a15e15c")
+        assert (first.repeats, first.spread, first.minimum, first.maximum) == (20, 0.5, 88.25, 90.5)
+        assert (first.source, first.note) == ("融合.csv", "")
+        assert (second.value, second.metric, second.platform, second.repeats) == (1.0, "cycles", None, None)
+        assert first.imported_at.tzinfo is UTC
+        assert store.add_measurements([first, second]) == (0, 2)
+
+
+def test_a_store_without_measurements_gets_their_table(tmp_path: Path) -> None:
+    path = tmp_path / "old.db"
+    shutil.copy(KEPT / "v0.1.0.sqlite", path)
+    with db.open_store(f"sqlite:///{path}", create=False) as store:
+        assert store.measurements() == []
+        assert len(store.runs()) == 2
 
 
 def test_a_migration_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

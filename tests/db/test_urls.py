@@ -3,7 +3,7 @@
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from db import StoreError
@@ -79,6 +79,7 @@ def test_other_urls_are_refused_in_one_sentence(url: str, sentence: str) -> None
     scheme=st.sampled_from(["postgresql://", "sqlite://", "postgresql:/", "postgres//", "mysql://", "x", ""]),
     rest=st.text(alphabet="ab:/@?=&%[] 1\n", max_size=20),
 )
+@example(scheme="postgresql:/", rest="//@")
 def test_no_text_shows_a_password_or_a_second_line(scheme: str, rest: str) -> None:
     try:
         shown = parse_target(f"{scheme}user:tops3cret@host{rest}").shown

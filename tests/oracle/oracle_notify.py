@@ -253,9 +253,12 @@ class SignalCore(Core):
 
     def _view(self, node: Twait | Ttest) -> "View":
         start, value = number(node.at, self._scope), number(node.value, self._scope)
-        dims = [[i * number(s, self._scope) for i in range(number(n, self._scope))] for n, s in node.view]
-        elements = [start + sum(offsets) for offsets in product(*dims)]
         what = f"{self._who}: {'TWAIT' if isinstance(node, Twait) else 'TTEST'}"
+        counts = [number(n, self._scope) for n, _ in node.view]
+        if any(count < 1 for count in counts):
+            raise Fault(f"{what}: a view of {counts} elements: expected at least 1")
+        dims = [[i * number(s, self._scope) for i in range(n)] for n, (_, s) in zip(counts, node.view, strict=True)]
+        elements = [start + sum(offsets) for offsets in product(*dims)]
         self._machine.signals.check(node.signal, elements, what)
         if node.cmp not in COMPARE:
             raise ValueError(f"{what}: unknown comparison {node.cmp!r}; choose one of {', '.join(COMPARE)}")

@@ -7,7 +7,7 @@ from math import prod
 import simpy
 from oracle_flags import Link
 from oracle_links import RemotePrice
-from oracle_machine import Channel, Giving, Ledger, Pipe, Process, Taking, sleep_until
+from oracle_machine import Channel, Giving, Job, Ledger, Process, Taking, sleep_until
 from oracle_notify import Machine, Place, SignalCore
 from oracle_prices import Names, Price, Prices, number
 from oracle_scalar import Timing
@@ -116,13 +116,14 @@ class RankCore(SignalCore):
         key = (step.pipe, step.to, step.event)
         flag = self._flags.setdefault(key, Channel(self._world))
         if step.name == SET_FLAG:
-            self._world.process(self._raise_flag(self.pipes[step.pipe], flag.give()))
+            issued = self.pipes[step.pipe].issued
+            self._world.process(self._raise_flag(issued[-1] if issued else None, flag.give()))
         elif step.name == WAIT_FLAG:
             what = f"flag {step.event} of {step.pipe}"
             self._held.setdefault(step.to, []).append(Taking(flag.take(), f"{self.name}.flags", what))
 
-    def _raise_flag(self, pipe: Pipe, token: simpy.Event) -> Process:
-        completed: int = (yield pipe.issued[-1].completed) if pipe.issued else 0
+    def _raise_flag(self, last: Job | None, token: simpy.Event) -> Process:
+        completed: int = 0 if last is None else (yield last.completed)
         token.succeed(completed)
 
     def _put(

@@ -1,0 +1,1 @@
+"""The time-ordered engine: workloads on several ranks, where what happens depends on when it is asked."""
