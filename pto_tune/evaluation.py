@@ -38,6 +38,13 @@ KAHN, TIME_ORDERED = ENGINES = ("kahn", "time-ordered")
 """Which engine made a result: the order of events follows from tokens alone, or from times too."""
 
 
+def bound_text(name: str, stretch: float) -> str:
+    """What bounds a configuration: a pipe ("AIC.M"), or a shared resource with the factor by which it stretches."""
+    if "." in name:
+        return name
+    return f"{name}-bound, x{stretch:.2f}" if stretch > 1 else f"{name}-bound"
+
+
 @dataclass
 class Problem:
     """What stays the same for every table: workload, platform, rule set, lowered code."""
@@ -119,8 +126,7 @@ class Evaluation:
             if b < 0:
                 names.append("")
             elif b >= len(self.problem.code.pipes):
-                shared = self.bounds[b]
-                names.append(shared if self.execution is None else f"{shared}-bound, x{self.stretch[i]:.2f}")
+                names.append(bound_text(self.bounds[b], float(self.stretch[i])))
             else:
                 names.append(self.bounds[b])
         return names

@@ -103,7 +103,9 @@ def _share(busy: int | None, cycles: int | None) -> float | None:
 
 def _bound(name: str, stretch_milli: int | None) -> str:
     """A pipe by its name (`AIC.M`); a shared resource with the factor by which it stretches transfers."""
-    return name if "." in name else f"{name}-bound, x{(stretch_milli or 1000) / 1000:.2f}"
+    from pto_tune.evaluation import bound_text
+
+    return bound_text(name, (stretch_milli or 1000) / 1000)
 
 
 def workload_of(run: Run) -> Workload:

@@ -113,6 +113,11 @@ def numbers(code: Code, platform: Platform, row: Mapping[str, int]) -> tuple[t.N
     sizes = [int(np.prod([int(np.max(evaluate(d, env))) for d in s.dims])) for s in workload.signals]
     if sum(sizes) > MOST_ELEMENTS:
         raise ValueError(f"{sum(sizes)} signals in the memory of a rank: expected at most {MOST_ELEMENTS}")
+    sweep = np.concatenate(
+        [[0], to_cycles(signals.sweep_cycles(platform, np.arange(1, MOST_SWEPT + 1).astype(float)))]
+    )
+    if sweep[1] < 1:
+        raise ValueError("signal.sweep and signal.poll are 0: a look at a signal has to take time")
     return t.Numbers(
         params=params,
         st=columns.structure,
@@ -129,8 +134,6 @@ def numbers(code: Code, platform: Platform, row: Mapping[str, int]) -> tuple[t.N
         tile_start=cuts.tile_start,
         arrival=arrival,
         hold=hold,
-        sweep=np.concatenate(
-            [[0], to_cycles(signals.sweep_cycles(platform, np.arange(1, MOST_SWEPT + 1).astype(float)))]
-        ),
+        sweep=sweep,
         signal_at=np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64),
     ), kinds

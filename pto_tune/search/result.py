@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from pto_tune.evaluation import MEMORIES, RESOURCE_NAMES
+from pto_tune.evaluation import MEMORIES, RESOURCE_NAMES, bound_text
 from pto_tune.table import label, parameter
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class TuneResult:
             "row": int(columns["number"][i]),
             "cycles": cycles,
             "time_us": cycles / problem.clock_mhz + problem.launch_us,
-            "bound": name if bound < len(pipes) else f"{name}-bound, x{float(columns['stretch'][i]):.2f}",
+            "bound": bound_text(name, float(columns["stretch"][i])),
             "cube_utilisation": _share(busy, pipes, "M", cycles),
             "vector_utilisation": _share(busy, pipes, "V", cycles),
             "bytes": {memory: int(columns[memory][i]) for memory in MEMORIES},

@@ -42,7 +42,8 @@ def versions() -> dict[str, str]:
 def rule_names(problem: Problem) -> list[str]:
     """Every rule that a configuration can break, each name once (two instructions may share a rule)."""
     static = legality.rule_names(problem.workload, problem.platform, problem.rule_set)
-    return list(dict.fromkeys([*static, *verdicts.STRUCTURE_RULES]))
+    of_ranks = verdicts.RANK_RULES if problem.workload.has_ranks else ()
+    return list(dict.fromkeys([*static, *verdicts.STRUCTURE_RULES, *of_ranks]))
 
 
 def spec_sha256(problem: Problem, space: Space, plan: Plan, workload_json: str, made_with: Mapping[str, str]) -> str:
