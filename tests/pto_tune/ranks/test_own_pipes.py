@@ -48,5 +48,7 @@ def test_the_stream_takes_as_long_and_then_they_meet(depth: int) -> None:
 
 def test_a_stream_that_never_ends_is_a_hang() -> None:
     e = on_ranks({"fifo_depth": [8], "tiles": [40], "free": [0]})
-    assert VERDICTS[e.verdict[0]] == VERDICTS[alone({"fifo_depth": [8], "tiles": [40], "free": [0]}).verdict[0]] == "hang"
+    assert (
+        VERDICTS[e.verdict[0]] == VERDICTS[alone({"fifo_depth": [8], "tiles": [40], "free": [0]}).verdict[0]] == "hang"
+    )
     assert "nobody can go on" in e.reason(0)
