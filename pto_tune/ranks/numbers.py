@@ -113,9 +113,7 @@ def numbers(code: Code, platform: Platform, row: Mapping[str, int]) -> tuple[t.N
     sizes = [int(np.prod([int(np.max(evaluate(d, env))) for d in s.dims])) for s in workload.signals]
     if sum(sizes) > MOST_ELEMENTS:
         raise ValueError(f"{sum(sizes)} signals in the memory of a rank: expected at most {MOST_ELEMENTS}")
-    sweep = np.concatenate(
-        [[0], to_cycles(signals.sweep_cycles(platform, np.arange(1, MOST_SWEPT + 1).astype(float)))]
-    )
+    sweep = np.concatenate([[0], to_cycles(signals.sweep_cycles(platform, np.arange(1, MOST_SWEPT + 1).astype(float)))])
     if sweep[1] < 1:
         raise ValueError("signal.sweep and signal.poll are 0: a look at a signal has to take time")
     return t.Numbers(
