@@ -115,7 +115,34 @@ def _memories(model: Workload) -> None:
     ]
     rows += [[r.name, r.core, r.memory, _size(r.bytes, env), _value(r.slots, env)] for r in model.rings]
     used = [row for row in rows if row[3] != text.size(0)]
-    output.table(["name", "core", "memory", "bytes", "copies"], used, right=["bytes", "copies"])
+    if used or not model.has_ranks:
+        output.table(["name", "core", "memory", "bytes", "copies"], used, right=["bytes", "copies"])
+    else:
+        output.say("none")
+    if model.has_ranks:
+        _ranks(model, env)
+
+
+def _ranks(model: Workload, env: dict[str, Any]) -> None:
+    blocks = _value(model.launch.blocks, env)
+    output.heading(f"Ranks (at the defaults): {_value(model.ranks, env)}, of {blocks} blocks each")
+    output.table(
+        ["staging tile", "rows", "cols", "element", "in UB at"],
+        (
+            [
+                s.name, _value(s.rows, env), _value(s.cols, env), s.elem,
+                "beside the rest" if s.offset_bytes is None else _value(s.offset_bytes, env),
+            ]
+            for s in model.staging if _value(s.used, env)
+        ),
+        right=["rows", "cols"],
+    )  # fmt: skip
+    if model.signals:
+        output.say()
+        output.table(
+            ["signal", "elements", "type"],
+            ([s.name, " x ".join(str(_value(d, env)) for d in s.dims), s.elem] for s in model.signals),
+        )
 
 
 def _defaults(model: Workload) -> dict[str, Any]:
