@@ -80,7 +80,7 @@ def columns_of(code: Code, platform: Platform, env: Mapping[str, Any], n: int) -
             total: Any = np.zeros(n)
             for cost in c.costs:
                 total = total + cost_cycles(platform, cost, e)
-                for r, b in enumerate(cost_bytes(cost, e)):
+                for r, b in enumerate(cost_bytes(platform, cost, e)):
                     moved[r, i] += b
             durations[i] = to_cycles(total)
         elif c.kind == "flag_set":

@@ -57,11 +57,19 @@ def cost_cycles(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> NDArr
     return np.asarray(r, dtype=np.float64)
 
 
-def cost_bytes(cost: Cost, env: Mapping[str, Any]) -> tuple[Any, Any, Any]:
-    """Bytes that one execution moves through L2, reads from L2, and moves from or to HBM (`sharing.RESOURCES`)."""
+def cost_bytes(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> tuple[Any, Any, Any]:
+    """Bytes that one execution moves through L2, reads from L2 (weighted by `sharing.read_weight` where they come from
+    HBM), and moves from or to HBM (`sharing.RESOURCES`)."""
+    import numpy as np
+
+    from cost_models.sharing import read_weight
+
     a: dict[str, Any] = {k: evaluate(v, env) if isinstance(v, Expr) else v for k, v in cost.args}
     if cost.model == "dma" and a["path"] in L2_PATHS:
-        return a["bytes"], a["bytes"] if a["path"] in L2_READS else 0, a["hbm_bytes"]
+        if a["path"] not in L2_READS:
+            return a["bytes"], 0, a["hbm_bytes"]
+        more = np.floor((read_weight(platform) - 1.0) * np.minimum(a["hbm_bytes"], a["bytes"])).astype(np.int64)
+        return a["bytes"], a["bytes"] + more, a["hbm_bytes"]
     if cost.model == "drain":
         return a["rows"] * a["cols"] * a["out_bytes"], 0, a["hbm_bytes"]
     return 0, 0, 0

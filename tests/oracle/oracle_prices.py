@@ -118,7 +118,7 @@ class Prices:
         moved_bytes = dict.fromkeys(RESOURCES, 0)
         latency = 0
         for cost in instr.costs:
-            for resource, moved in zip(RESOURCES, cost_bytes(cost, self._env), strict=True):
+            for resource, moved in zip(RESOURCES, cost_bytes(self._platform, cost, self._env), strict=True):
                 moved_bytes[resource] += int(moved)
             if cost.model in ("dma", "drain", "drain_ub"):
                 latency = self._latency(cost)
