@@ -58,7 +58,11 @@ def write_report(view: RunView, path: str | Path, force: bool = False) -> Path:
     """
     target = Path(path)
     check_target(target, force)
-    page = render_report(view)
+    return write_page(render_report(view), target)
+
+
+def write_page(page: str, target: Path) -> Path:
+    """Write `page` to `target`, in place of what is there, as a whole or not at all. Errors: ReportError."""
     draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
         try:

@@ -21,6 +21,7 @@ _MODULES = (
     "gemm_allreduce",
     "allgather_gemm",
     "moe_dispatch",
+    "datacopy",
 )
 
 

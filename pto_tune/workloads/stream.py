@@ -53,13 +53,16 @@ from pto_tune.model.vocabulary import (
 )
 
 TILES, SLOT, SPLIT, HOLD = name("tiles"), name("slot_bytes"), name("split"), name("hold")
-ROW_BYTES = 512
+ELEM = name("elem_bytes")
+ROW = 128
+"""Elements of a row of a tile."""
 NO_CYCLES = -1
 """Value of store_cycles and load_cycles that stands for the model's price."""
 
-_rows, _cols = maximum(SLOT // ROW_BYTES, 1), minimum(maximum(SLOT // 4, 1), ROW_BYTES // 4)
+_rows = maximum(SLOT // maximum(ROW * ELEM, 1), 1)
+_cols = minimum(maximum(SLOT // maximum(ELEM, 1), 1), ROW)
 _half = where(SPLIT.eq(NO_SPLIT), SLOT, maximum(SLOT // 2, 1))
-_burst = where(SPLIT.eq(LEFT_RIGHT).or_(SPLIT.eq(LEFT_RIGHT_ODD)), expr(ROW_BYTES // 2), _half)
+_burst = where(SPLIT.eq(LEFT_RIGHT).or_(SPLIT.eq(LEFT_RIGHT_ODD)), ROW // 2 * ELEM, _half)
 _part = (maximum(half_rows(_rows, SPLIT), 1), maximum(half_cols(_cols, SPLIT), 1))
 
 C2V, V2C = name("direction").eq(1), name("direction").eq(2)
@@ -93,7 +96,7 @@ def _producer(fifo: str, pipe: str, store_pipe: str, store: Cost, buffer: str, k
     compute = instr("COMPUTE", pipe, cycles(name("producer_cycles")), acquires=[buffer], publishes=[buffer])
     rows, cols = (_rows, _cols) if kind == "Acc" else _part
     stored = instr("TSTORE", store_pipe, store, takes=[buffer], releases=[buffer], writes=[fifo])
-    pushed = tpush(f"{fifo}_tiles", tile(kind, rows, cols, 4, takes=[buffer], releases=[buffer]))
+    pushed = tpush(f"{fifo}_tiles", tile(kind, rows, cols, ELEM, takes=[buffer], releases=[buffer]))
     return (
         (compute, talloc(fifo), *_priced("store_cycles", stored), tpush(fifo)),
         (compute, *_priced("store_cycles", pushed)),
@@ -107,7 +110,7 @@ def _consumer(
     compute = instr("COMPUTE", pipe, cycles(name("consumer_cycles")), takes=[buffer], releases=[buffer])
     rows, cols = _part if kind == "Vec" else (_rows, _cols)
     loaded = instr("TLOAD", "MTE2", load, acquires=[buffer], publishes=[buffer], reads=[fifo])
-    popped = tpop(f"{fifo}_tiles", tile(kind, rows, cols, 4, acquires=[buffer], publishes=[buffer]))
+    popped = tpop(f"{fifo}_tiles", tile(kind, rows, cols, ELEM, acquires=[buffer], publishes=[buffer]))
     load_one, rest = _priced("load_cycles", loaded), TILES % HOLD
     return (
         _holding(fifo, load_one, compute, HOLD),
@@ -126,7 +129,7 @@ def _fifo(fifo: str, direction: str, flag_id: int, used: Expr, gm_form: bool) ->
 
 
 def _programs() -> tuple[tuple[str, Program], ...]:
-    rows_of_l0c = drain(_rows, _cols, 4)
+    rows_of_l0c = drain(_rows, _cols, ELEM)
     c2v_push, c2v_tpush = _producer("c2v", "M", "FIX", rows_of_l0c, "out_l0c", "Acc")
     c2v_pop, c2v_rest, c2v_tpop = _consumer("c2v", "V", "V", dma("gm_to_ub", _half, _burst), "in_ub", "Vec")
     v2c_push, v2c_tpush = _producer("v2c", "V", "MTE3", dma("ub_to_gm", _half, _burst), "out_ub", "Vec")
@@ -170,6 +173,7 @@ def build() -> Workload:
             Parameter("allocate", 1, "whether the producer waits for space (setAllocateStatus)", 0, 1, on_off),
             Parameter("free", 1, "whether the consumer notifies free space (setFreeStatus)", 0, 1, on_off),
             Parameter("second_sub_core", 1, "0 leaves AIV1 out of the calls", 0, 1, on_off),
+            Parameter("elem_bytes", 4, "bytes of an element in the FIFO (of 128 in a row)", 1, 4),
             Parameter("hold", 1, "tiles that a GlobalData consumer holds and frees together", 1, 255),
         ),
         tunables=(

@@ -38,6 +38,7 @@ def test_the_package_names_all_its_commands_as_entry_points() -> None:
     own = {name: f"pto_tune.cli.{name}:register" for name in main.OWN}
     assert own.items() <= points.items()
     assert points["report"] == "dashboards.cli:register"
+    assert points["validate"] == "dashboards.validate:register"
     assert project()["scripts"] == {"pto-tune": "pto_tune.cli.main:main"}
 
 
@@ -47,12 +48,12 @@ def test_without_an_installation_the_own_commands_are_there(monkeypatch: pytest.
     assert group.list_commands(None) == list(main.OWN)
 
 
-def test_report_comes_by_its_entry_point_alone(process: Process, tmp_path: Path) -> None:
+def test_commands_of_the_dashboards_come_by_their_entry_points_alone(process: Process, tmp_path: Path) -> None:
     folder = installed(tmp_path / "site", "pto-tune", project()["entry-points"][main.GROUP])
     shown = process("--help", PYTHONPATH=f"{ROOT}:{folder}")
     assert shown.returncode == 0, shown.stderr
     commands = [line.split()[0] for line in shown.stdout.split("Commands:")[1].splitlines() if line.strip()]
-    assert commands == [*main.OWN, "report"]
+    assert commands == [*main.OWN, "report", "validate"]
 
 
 def test_a_command_of_another_package_that_is_broken_stops_no_other(process: Process, tmp_path: Path) -> None:
