@@ -4,6 +4,7 @@ A file has a table `[platform]` (name, family, soc, description; optionally `inh
 nested tables whose dotted key is the key of a number. A number is itself a table: value, unit, kind, source
 and optionally note, low and high. A file that inherits replaces whole numbers of its parent and is of its
 parent's family. Some numbers belong to one family only: its platforms need them, others must not have them.
+A file that a calibration made has a table `[calibration]` besides (`cost_models.calibrated`).
 """
 
 import math
@@ -14,6 +15,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
+from cost_models.calibrated import CALIBRATION, calibration_errors
 from cost_models.keys import (
     CLOCKED_UNITS,
     FAMILIES,
@@ -83,13 +85,16 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
     if tables is None:
         return result
     head = _check_head(path, tables.pop("platform", None), result)
-    stated: set[str] = set()
+    calibration = tables.pop(CALIBRATION, None)
+    stated: dict[str, object] = {}
     own: dict[str, Entry] = {}
     for name, table in _flatten(path, "", tables, result.errors):
-        stated.add(name)
+        stated[name] = table
         entry = _check_number(path, name, table, result.errors)
         if entry is not None:
             own[name] = entry
+    if calibration is not None:
+        result.errors.extend(calibration_errors(str(path), calibration, stated))
     complete = True
     if "inherits" in head:
         parent = _parent(path, head["inherits"], (*children, path.resolve()), result.errors)
@@ -107,7 +112,7 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
     result.errors.extend(_foreign(path, head.get("family"), stated))
     if complete and not result.abstract:
         result.errors.extend(
-            _missing(path, head.get("family"), result.stated_head | set(head), stated | set(result.entries))
+            _missing(path, head.get("family"), result.stated_head | set(head), set(stated) | set(result.entries))
         )
         result.errors.extend(_topology(path, head.get("family"), result.entries))
     return result

@@ -32,6 +32,7 @@ OWN = (
     "workloads",
     "rules",
     "measure",
+    "calibrate",
     "bench",
     "demo",
 )
