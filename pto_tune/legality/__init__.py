@@ -51,8 +51,11 @@ def check(
     Which rules there are, and their names, does not depend on the rows. A rule whose `verdict` is "race" does not keep
     a row from being executed.
     """
+    import numpy as np
+
     uses = pipe_uses(workload, rule_set, env, n)
-    rules = [*_workload_rules(workload, env, n)]
+    facts = {"on_a5": np.int64(platform.family == "a5")}
+    rules = [*_workload_rules(workload, {**env, **facts}, n)]
     rules += pipe_rules(uses, platform, rule_set, env, n)
     for use in uses:
         if use.possible:

@@ -62,7 +62,7 @@ class Check(Programs):
         rules = Names()
         for place, rule in self.items("rules", w.rules):
             self.define(f"{place}.name", rule.name, rules, marks="_-")
-            self.leaves(place, rule, "block")
+            self.leaves(place, rule, "block", "on_a5")
             self.sentence(f"{place}.sentence", rule)
         return self.faults
 

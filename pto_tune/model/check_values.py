@@ -28,8 +28,10 @@ SPECIAL = {
     "block": "anywhere but in the launch, the ranks and the signals",
     "sub": "in programs only",
     "rank": "in programs only",
+    "on_a5": "in rules only",
 }
-"""Names that the executor gives a value, and where they have one. A workload without ranks may have a size `rank`."""
+"""Names that the executor or the legality rules give a value, and where they have one. A workload without ranks may
+have a size `rank`."""
 
 VARIABLE_FIELDS = ("trips", "condition", "most", "peer", "at", "value")
 """Fields of nodes, apart from views, that may use the scalar variables of the program."""

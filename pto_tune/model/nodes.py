@@ -309,7 +309,9 @@ def walk(nodes: Sequence[Node]) -> Iterator[Instr | Call | Remote]:
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule of this workload: legal where `ok` is not 0. The sentence may use {value}, {limit} and {nearest}."""
+    """A rule of this workload: legal where `ok` is not 0. The sentence may use {value}, {limit} and {nearest}.
+
+    Its expressions may use the name `on_a5`: 1 on platforms of family a5, else 0."""
 
     name: str
     ok: Expr

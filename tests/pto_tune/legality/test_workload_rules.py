@@ -34,6 +34,8 @@ def run(name: str, **table: object) -> Evaluation:
         ("gemm", {"base_m": 256}, "capacity-L0C", ["262144", "131072"]),
         ("gemm", {"grid_m": 5}, "m-divisible", ["m = 6144", "640"]),
         ("gemm", {"step_k": 7}, "k-divisible", ["k = 6144", "448"]),
+        ("gemm", {"dtype": 3}, "mx-family", ["TMATMUL_MX", "nearest legal: fp16 or bf16"]),
+        ("gemm", {"dtype": 2, "base_k": 32}, "mx-scales", ["base_k = 32", "64"]),
         ("stream", {"slot_bytes": 100}, "align-out_l0c", ["100 bytes", "multiple of 32", "nearest legal: 128"]),
         ("stream", {"slot_bytes": 131072}, "capacity-L0C", ["262144"]),
     ],

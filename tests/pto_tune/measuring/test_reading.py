@@ -77,7 +77,8 @@ class TestRows:
     def test_what_a_row_leaves_open_has_its_default(self, rows_file: Callable[..., Path]) -> None:
         (m,), _ = read_measurements(rows_file({"m": "512", "k": ""}))
         work = workload("gemm")
-        defaults = {p.name: p.default for p in (*work.problem, *work.tunables)}
+        parameters = (*work.problem, *work.tunables)
+        defaults = {p.name: p.labels[p.default] if p.labels else p.default for p in parameters}
         assert m.configuration == {**defaults, "m": 512}
         assert (m.pto_isa, m.repeats, m.spread, m.minimum, m.maximum, m.note) == (None, None, None, None, None, "")
         assert m.source == "board.csv"

@@ -593,7 +593,7 @@ def test_a_fifo_needs_both_programs() -> None:
     assert errors(changed("programs", {}))[0].startswith("programs: there is none of AIC or AIV")
 
 
-@pytest.mark.parametrize("reserved", ["sub", "block"])
+@pytest.mark.parametrize("reserved", ["sub", "block", "on_a5"])
 def test_names_of_the_executor_are_reserved(reserved: str) -> None:
     assert errors(changed("derived[0].name", reserved))[0] == (
         f"derived[0].name: '{reserved}' is reserved: expected another name"

@@ -81,11 +81,11 @@ def test_tokens_of_several_kv_heads_are_bursts_of_their_own(evaluate: Evaluate) 
 
 
 def test_up_down_beats_no_split(evaluate: Evaluate) -> None:
-    """By less than two: every operation of a half costs its start too."""
+    """By less than two: every operation of a half costs its start too, and both read the same pages from HBM."""
     e = evaluate("paged_attention", A2, {"split": np.array([1, 0]), "q_rows": 32, "key_tile": 128, "preload": 3,
                                          "fifo_depth": 4})  # fmt: skip
     assert list(e.verdict) == [0, 0]
-    assert 1.3 < e.cycles[1] / e.cycles[0] < 2
+    assert 1.2 < e.cycles[1] / e.cycles[0] < 2
 
 
 def test_rings_lie_in_gm_or_in_the_consumers_memory(evaluate: Evaluate) -> None:
