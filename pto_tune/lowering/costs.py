@@ -68,8 +68,9 @@ def cost_bytes(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> tuple[
     if cost.model == "dma" and a["path"] in L2_PATHS:
         if a["path"] not in L2_READS:
             return a["bytes"], 0, a["hbm_bytes"]
-        more = np.floor((read_weight(platform) - 1.0) * np.minimum(a["hbm_bytes"], a["bytes"])).astype(np.int64)
-        return a["bytes"], a["bytes"] + more, a["hbm_bytes"]
+        # a byte less, so that HBM is the scarcer one where all reads come from it
+        more = np.floor((read_weight(platform) - 1.0) * np.minimum(a["hbm_bytes"], a["bytes"])).astype(np.int64) - 1
+        return a["bytes"], a["bytes"] + np.maximum(more, 0), a["hbm_bytes"]
     if cost.model == "drain":
         return a["rows"] * a["cols"] * a["out_bytes"], 0, a["hbm_bytes"]
     return 0, 0, 0

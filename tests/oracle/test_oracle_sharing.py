@@ -45,8 +45,16 @@ def test_the_scarcest_resource_is_stretched() -> None:
     example = workload((LOAD, instr("HBM", "MTE2", dma("gm_to_l1", 640, 640, 640))), buffers=(buffer("tile"),))
     on = platform(l2__bandwidth=64, hbm__bandwidth=16)  # 20 cycles a block of L2, 40 of HBM
     result = simulate_shared(example, on, RULES, {}, active=2)
-    # all but the 20 cycles of the first load: s = (80 - 20) / 20
-    assert (result.cycles, result.stretch, result.resource) == (80, 3.0, "hbm")
+    # the cold read holds the way from L2 for its 80 cycles, and the warm one comes on top with next to nothing; both
+    # loads of 20 are stretched to reach that, each rounded up
+    assert (result.cycles, result.resource) == (82, "l2_read")
+    assert result.stretch == pytest.approx(2.0)
+
+
+def test_cold_reads_alone_are_limited_by_hbm() -> None:
+    example = workload((instr("HBM", "MTE2", dma("gm_to_l1", 640, 640, 640)),))
+    result = simulate_shared(example, platform(hbm__bandwidth=16), RULES, {}, active=2)
+    assert (result.cycles, result.stretch, result.resource) == (80, 4.0, "hbm")
 
 
 def test_of_equally_scarce_resources_the_first_is_stretched() -> None:
