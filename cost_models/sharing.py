@@ -1,5 +1,7 @@
 """Capacities that all cores draw on together."""
 
+import numpy as np
+
 from cost_models.platform import Platform
 
 #: shared resources and the number that holds their capacity
@@ -15,7 +17,8 @@ def read_weight(platform: Platform) -> float:
     910B 48 vector cores that read 302 MB once from HBM and three times from L2 take 366 us: 203 us for HBM, 152 for L2
     and the launch (mte2_datacopy_microbench of cannmirror/asc-devkit; with overlap it would be 214 us).
     """
-    return max(1.0, platform[_KEYS["l2_read"]] / platform[_KEYS["hbm"]])
+    weight: float = np.maximum(1.0, platform[_KEYS["l2_read"]] / platform[_KEYS["hbm"]])
+    return weight
 
 
 def capacity_bytes_per_cycle(platform: Platform, resource: str) -> float:

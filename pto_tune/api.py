@@ -32,6 +32,7 @@ from pto_tune.exporters.recommending import (
 from pto_tune.model.nodes import Workload
 from pto_tune.table import label, parameter
 from pto_tune.tuning import TuneResult, tune
+from pto_tune.uncertainty.intervals import quick_interval
 from pto_tune.verdicts import OK, VERDICTS
 from pto_tune.workloads import workload as built_in
 from pto_tune.workloads import workload_names
@@ -260,6 +261,7 @@ def recommendation(
     values = {n: label(parameter(w, n), int(c[0])) for n, c in e.table.items()}
     sizes = [p.name for p in w.problem]
     shown = {n: v for n, v in values.items() if n not in sizes}
+    interval, samples = quick_interval(e)
     pipe_names = {f.slot_num_name for f in w.fifos} | {f.sync_period_name for f in w.fifos} | {"split"}
     return Recommendation(
         workload=w.name,
@@ -281,6 +283,8 @@ def recommendation(
         platform_sha256=problem.platform.sha256,
         verdict=VERDICTS[e.verdict[0]],
         warnings=configuration_warnings(w, problem.platform, rule_set, env),
+        interval_us=interval,
+        samples=samples,
     )
 
 

@@ -94,3 +94,52 @@ def _balanced(problem: Problem, table: dict[str, Any], n: int) -> tuple[Problem,
         slow = replace(problem, platform=problem.platform.with_values(values))
     apart = np.abs(ratios(slow) - 1)
     return slow, float(((apart >= 0.001) & (apart <= 0.05)).mean())
+
+
+def uncertainty(configurations: int = 10, repeats: int = 5) -> list[dict[str, Any]]:
+    """Seconds for what is shown of built-in workloads with their default sizes: intervals and ties of up to
+    `configurations` legal ones spread over the default domain, and what one of them leans on; the best of `repeats`
+    runs, after one that compiles. `units` is the cost by which the commands decide whether to do it unasked
+    (`Subject.interval_cost`)."""
+    from cost_models import load_platform
+    from pto_tune.evaluation import Problem, evaluate_columns
+    from pto_tune.space import space
+    from pto_tune.uncertainty.intervals import intervals_of
+    from pto_tune.uncertainty.leaning import leaning_of
+    from pto_tune.uncertainty.running import Subject
+    from pto_tune.uncertainty.ties import ties_of
+    from pto_tune.verdicts import OK
+    from pto_tune.workloads import workload
+
+    out = []
+    for name in ("stream", "flash_attention", "gemm", "paged_attention", "tget_bandwidth"):
+        problem = Problem.of(workload(name), load_platform("ascend910b2"))
+        s = space(problem.workload)
+        ranks = problem.workload.has_ranks
+        spread = np.linspace(0, s.size - 1, min(s.size, configurations if ranks else 50 * configurations))
+        table = s.table(spread.astype(np.int64))
+        ok = np.flatnonzero(evaluate_columns(problem, table).verdict == OK)[:configurations]
+        if not ok.size:
+            continue
+        subject = Subject.of(problem, {n: column[ok] for n, column in table.items()})
+        best = {"intervals_s": float("inf"), "ties_s": float("inf"), "leaning_s": float("inf")}
+        for _ in range(repeats + 1):
+            times = [time.perf_counter()]
+            found = intervals_of(subject)
+            times.append(time.perf_counter())
+            ties_of(subject, found)
+            times.append(time.perf_counter())
+            leaning_of(subject, int(subject.rows[0]))
+            times.append(time.perf_counter())
+            best = {k: min(v, b - a) for (k, v), a, b in zip(best.items(), times, times[1:], strict=False)}
+        out.append(
+            {
+                "workload": name,
+                "configurations": len(ok),
+                "samples": found.samples,
+                "numbers": len(found.keys),
+                "units": subject.interval_cost,
+                **{k: round(v, 4) for k, v in best.items()},
+            }
+        )
+    return out

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from pto_tune.cli import output, text
 from pto_tune.cli.evaluate import on_chip
+
+if TYPE_CHECKING:
+    from pto_tune.cli.sure import Sure
 
 _UNSAFE = {
     "refused": "the hardware or the pipe library cannot take it",
@@ -16,14 +19,17 @@ _UNSAFE = {
 }
 
 
-def best_table(entries: Sequence[Mapping[str, Any]], varied: Sequence[str]) -> None:
-    """Configurations with time, what bounds them, utilisation and bytes; `varied`: tunables to show."""
+def best_table(entries: Sequence[Mapping[str, Any]], varied: Sequence[str], sure: Sure | None = None) -> None:
+    """Configurations with time, what bounds them, utilisation and bytes; `varied`: tunables to show; `sure`: intervals
+    and ties, where there are some."""
+    titles = [] if sure is None else ["90 % interval", "tie"]
     output.table(
-        ["row", "time (us)", "bound by", "cube", "vector", "on chip", "GM rings", "GM traffic", *varied],
+        ["row", "time (us)", *titles, "bound by", "cube", "vector", "on chip", "GM rings", "GM traffic", *varied],
         (
             [
                 entry["row"],
                 text.microseconds(entry["time_us"]),
+                *([] if sure is None else [sure.interval(entry["row"]), sure.mark(entry["row"])]),
                 entry["bound"] or text.NOTHING,
                 text.percent(entry["cube_utilisation"]),
                 text.percent(entry["vector_utilisation"]),

@@ -15,6 +15,7 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(bench)
     group.command(name="executor", short_help="Configurations evaluated a second.")(executor)
+    group.command(name="uncertainty", short_help="Seconds for intervals and ties.")(uncertainty)
     app.add_typer(group, name="bench", short_help="Measure how fast pto-tune is on this machine.")
 
 
@@ -22,8 +23,9 @@ def bench(ctx: typer.Context) -> None:
     """Measure how fast pto-tune itself is on this machine. No board is involved.
 
     \b
-    Example:
+    Examples:
       pto-tune bench executor
+      pto-tune bench uncertainty
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help(), err=True)
@@ -84,4 +86,33 @@ def executor(
             for row in rows
         ),
         right=["s0", "s1", "configurations", "configurations/s", "trips simulated", "threads"],
+    )
+
+
+def uncertainty(
+    configurations: Annotated[
+        int, typer.Option("--configurations", metavar="N", min=1, max=1000, help="Configurations of each workload.")
+    ] = 10,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure how long intervals, ties and what a time leans on take for what 'tune' and 'explain' show.
+
+    \b
+    Example:
+      pto-tune bench uncertainty --configurations 100 --json
+    """
+    with Bar("measuring intervals", quiet=quiet):
+        from pto_tune import bench as measure
+
+        rows = measure.uncertainty(configurations)
+    if as_json:
+        output.as_json(rows)
+        return
+    titles = {
+        "workload": "workload", "configurations": "configurations", "samples": "samples", "numbers": "numbers",
+        "units": "cost", "intervals_s": "intervals (s)", "ties_s": "ties (s)", "leaning_s": "leaning (s)",
+    }  # fmt: skip
+    output.table(
+        list(titles.values()), ([row[name] for name in titles] for row in rows), right=list(titles.values())[1:]
     )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import answer, errors, options, output, rule_words, stored, text
+from pto_tune.cli import answer, errors, options, output, rule_words, stored, sure, text
 from pto_tune.cli.evaluate import waits_table
 from pto_tune.cli.progress import Bar
 
@@ -66,6 +66,14 @@ def explain(
     timeline: Annotated[
         int, typer.Option("--timeline", metavar="N", min=0, help="Also print the first N instructions.")
     ] = 0,
+    sure_: Annotated[
+        bool | None,
+        typer.Option(
+            "--sure/--not-sure",
+            help="How sure the time is and what it leans on, whatever that takes; or leave it out.",
+            show_default="where it takes seconds",
+        ),
+    ] = None,
     db: options.Db = None,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -77,6 +85,9 @@ def explain(
     it mean that the pipes wait for each other. Every rule that it breaks is told with the first tile, whether the
     predicted timing reaches it, and the pto-isa revisions for which it holds. The name of a workload goes before
     that of a run.
+
+    The interval beside the time is what the platform's numbers leave open, each by its kind (spec, measured, fitted,
+    assumed) and range; those that matter most are listed. It says nothing about what the model leaves out.
 
     \b
     Examples:
@@ -94,7 +105,7 @@ def explain(
         from pto_tune import api
 
         explanation = api.explain(model, configuration, chip, revision, protocol)
-        summary = explanation.summary()
+        summary = explanation.summary(sure_)
     if not explanation.timed:
         if as_json:
             output.as_json(summary)
@@ -114,7 +125,7 @@ def explain(
         output.as_json({**summary, **({"timeline": events} if timeline else {})})
         return
     output.say(title)
-    full(explanation, summary)
+    full(explanation, summary, sure_ is not False)
     if timeline:
         output.heading(f"First {timeline} instructions")
         output.table(
@@ -127,14 +138,20 @@ def explain(
         output.say(f"wrote {trace}: open it at ui.perfetto.dev or in chrome://tracing")
 
 
-def full(explanation: Explanation, summary: Mapping[str, Any]) -> None:
-    """An explanation with times on the screen; `summary` is its own."""
+def full(explanation: Explanation, summary: Mapping[str, Any], sure_shown: bool = True) -> None:
+    """An explanation with times on the screen; `summary` is its own, `sure_shown` whether to say how sure they are."""
+    interval = summary["interval"]
+    beside = "" if interval is None else f" ({sure.between(interval)})"
     output.say(
-        f"{text.microseconds(summary['time_us'])} us, {summary['cycles']:,} cycles, bound by {summary['bound']}, "
-        f"verdict {summary['verdict']}, rule set {summary['rule_set']}"
+        f"{text.microseconds(summary['time_us'])} us{beside}, {summary['cycles']:,} cycles, bound by "
+        f"{summary['bound']}, verdict {summary['verdict']}, rule set {summary['rule_set']}"
     )
+    if sure_shown:
+        sure.say_interval(summary)
     wrong(explanation)
     answer.stall_account(summary, limit=12)
+    if sure_shown:
+        sure.leaning_table(summary)
     if "ranks" in summary:
         answer.between_ranks(summary, explanation.problem.clock_mhz)
     waits_table(summary["waits"])

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import answer, options, output, stored, text
+from pto_tune.cli import answer, options, output, stored, sure, text
 
 if TYPE_CHECKING:
     from db import Run
+    from pto_tune.cli.sure import Sure
 
 Top = Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")]
 
@@ -26,6 +27,9 @@ def show(
         str,
         typer.Option("--sort", metavar="time|memory|row", help="What comes first: fastest, least on-chip memory, row."),
     ] = "time",
+    sure_: Annotated[
+        bool, typer.Option("--sure/--not-sure", help="How sure the times are, where that takes a second.")
+    ] = True,
     db: options.Db = None,
     as_json: options.Json = False,
 ) -> None:
@@ -44,8 +48,10 @@ def show(
     with open_store(db, create=False) as store:
         found = store.find_run(run)
         entries = stored.best_entries(store, found, top, sort)
+    known, why = how_sure(found, entries) if sure_ else (None, "")
     if as_json:
-        output.as_json({**run_facts(found), "rows": entries})
+        plain = {"intervals": None, "ties": None} if known is None else known.as_plain()
+        output.as_json({**run_facts(found), "rows": entries, **plain})
         return
     facts(found)
     if found.counts:
@@ -53,7 +59,25 @@ def show(
         answer.counts_table(found.counts)
     output.heading(f"Best {len(entries)} by {sort}" if entries else "No legal configuration so far")
     if entries:
-        answer.best_table(entries, varied(found))
+        answer.best_table(entries, varied(found), known)
+        sure.say_ties(known)
+    if why:
+        output.say(why)
+
+
+def how_sure(run: Run, entries: list[dict[str, Any]]) -> tuple[Sure | None, str]:
+    """Intervals and ties of rows of a run, None where they take long; and why there are none where the run's platform
+    cannot be had."""
+    if not entries:
+        return None, ""
+    from pto_tune.evaluation import Problem
+
+    try:
+        platform = stored.platform_of(run, None)
+    except ValueError as error:
+        return None, f"no intervals: {error}"
+    revision = stored.revision_of(run, platform)
+    return sure.sure_of(Problem.of(stored.workload_of(run), platform, revision, run.timing), entries), ""
 
 
 def varied(run: Run) -> list[str]:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from pto_tune.cli import answer, errors, options, output, rule_words, text
+from pto_tune.cli import answer, errors, options, output, rule_words, sure, text
 from pto_tune.cli.progress import Bar
 
 if TYPE_CHECKING:
+    from pto_tune.cli.sure import Sure
     from pto_tune.tuning import TuneResult
 
 
@@ -116,10 +117,11 @@ def tune(
 def finish(result: TuneResult, top: int, as_json: bool) -> None:
     """Print the answer and end with its exit code."""
     summary = stalls(result)
+    known = sure.sure_of(result.problem, result.top[:top])
     if as_json:
-        output.as_json(as_plain(result, summary, top))
+        output.as_json(as_plain(result, summary, top, known))
     else:
-        show(result, summary, top)
+        show(result, summary, top, known)
     if result.best is None and not result.stopped:
         raise errors.CheckFailed(no_legal(result))
     if result.stopped:
@@ -132,11 +134,11 @@ def stalls(result: TuneResult) -> dict[str, Any] | None:
         return None
     from pto_tune.explaining.explanation import explain_configuration
 
-    return explain_configuration(result.problem, result.best["configuration"]).summary()
+    return explain_configuration(result.problem, result.best["configuration"]).summary(sure=False)
 
 
-def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10) -> None:
-    """The answer on the screen."""
+def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10, known: Sure | None = None) -> None:
+    """The answer on the screen; `known`: how sure the times are."""
     problem = result.problem
     tunables = {name: values for name, values in result.space.domains if len(values) > 1}
     fixed = {name: values[0] for name, values in result.space.domains if len(values) == 1}
@@ -156,7 +158,8 @@ def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10) -> N
         output.say(result.message)
     if result.best is not None and summary is not None:
         output.heading("Best configurations")
-        answer.best_table(result.top[:top], varied)
+        answer.best_table(result.top[:top], varied, known)
+        sure.say_ties(known)
     output.heading("Configurations by verdict and rule")
     answer.counts_table(result.counts)
     if result.best is not None and summary is not None:
@@ -204,7 +207,7 @@ def front(result: TuneResult) -> list[dict[str, Any]]:
     return [{str(name): value for name, value in point.items()} for point in result.front.to_dict("records")]
 
 
-def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int) -> dict[str, Any]:
+def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int, known: Sure | None = None) -> dict[str, Any]:
     """The answer for --json."""
     problem = result.problem
     return {
@@ -224,6 +227,7 @@ def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int) -> di
         "counts": result.counts,
         "best": result.best,
         "top": result.top[:top],
+        **({"intervals": None, "ties": None} if known is None else known.as_plain()),
         "front": front(result),
         "stalls": summary,
         "seconds": result.seconds,

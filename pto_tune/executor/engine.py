@@ -8,7 +8,7 @@ fewest trips, and each lane runs its own number of windows.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -21,6 +21,7 @@ from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
 from pto_tune.executor import lanes as k
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
+from pto_tune.executor.sampled import sampled_columns
 from pto_tune.executor.tables import program_of
 from pto_tune.lowering.code import Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
@@ -147,6 +148,40 @@ def execute(
     columns = columns_of(code, platform, full_env, row.shape[0])
     results = _run_lanes(code, platform, columns, row, block, active, jump, threads or thread_count())
     return _by_configuration(code, results, n, first, count, varying, full, blocks, cores)
+
+
+def execute_sampled(
+    x: Execution, platforms: Sequence[Platform], table: Mapping[str, Ints], rows: Ints, *, threads: int | None = None
+) -> Execution:
+    """Run `rows` of an execution again on several platforms at once: row s * len(rows) + i is rows[i] on platform s.
+
+    `table` has the columns of these rows. Platforms may differ in every number but the cores and the depth of the
+    queues (ExecutorError). All lanes share one capacity, that of the first platform, to which bytes are scaled
+    (`sampled_columns`): `lanes.demand` counts those.
+    """
+    if any(
+        int(p["cores.cube"]) != x.cores or scalar.queue_depth(p) != scalar.queue_depth(platforms[0]) for p in platforms
+    ):
+        raise ExecutorError("platforms of one call differ in cores.cube or scalar.queue_depth: run them one by one")
+    code, n, samples = x.code, rows.shape[0], len(platforms)
+    count = x.last_lane[rows] - x.first_lane[rows]
+    row = np.repeat(np.arange(n, dtype=np.int64), count)
+    first = np.concatenate(([0], np.cumsum(count)))[:-1]
+    at = x.first_lane[rows][row] + np.arange(row.shape[0], dtype=np.int64) - first[row]
+    env = {name: np.asarray(v, dtype=np.int64) for name, v in table.items()}
+    env = {name: np.tile(c[row], samples) if np.ndim(c) else c for name, c in env.items()}
+    env["block"] = np.tile(x.lanes.block[at], samples)
+    full_env = environment(code.workload, env)
+    columns = sampled_columns(code, platforms, full_env, row.shape[0])
+    start = row.shape[0] * np.arange(samples, dtype=np.int64)
+    lanes = _run_lanes(
+        code, platforms[0], columns, (row + n * np.arange(samples)[:, None]).reshape(-1), env["block"],
+        np.tile(x.lanes.active[at], (samples, 1)), True, threads or thread_count(),
+    )  # fmt: skip
+    heads = (first + start[:, None]).reshape(-1)
+    varying = np.broadcast_to(evaluate(code.workload.launch.varying, full_env), columns.structure.shape[0])[heads] != 0
+    full, blocks = np.tile(x.full_waves[rows], samples), np.tile(x.blocks[rows], samples)
+    return _by_configuration(code, lanes, n * samples, heads, np.tile(count, samples), varying, full, blocks, x.cores)
 
 
 # grouping

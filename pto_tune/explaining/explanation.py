@@ -24,6 +24,11 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from pto_tune.explaining.critical import Segment
+    from pto_tune.uncertainty.leaning import Lean
+    from pto_tune.uncertainty.running import Subject
+
+LEANS = 5
+"""Numbers that a summary names."""
 
 
 @dataclass(frozen=True)
@@ -99,8 +104,38 @@ class Explanation:
             "and transfers are priced as L2 hits: the real time is longer",
         ]
 
-    def summary(self) -> dict[str, Any]:
-        """Everything as plain data; see `Segment`, `bounds` and `Accounts` for the parts."""
+    @cached_property
+    def _subject(self) -> Subject:
+        from pto_tune.uncertainty.running import Subject
+
+        return Subject(self.problem, self.evaluation, np.flatnonzero(self.evaluation.timed))
+
+    @cached_property
+    def interval(self) -> dict[str, Any] | None:
+        """Low, median and high of the time from samples of the platform's numbers (`Intervals.as_plain`); None where
+        there are no times."""
+        from pto_tune.uncertainty.intervals import intervals_of
+
+        return intervals_of(self._subject).as_plain(0) if self.timed else None
+
+    @cached_property
+    def leans_on(self) -> list[Lean]:
+        """Every number of the platform that moves the time, the largest share of the interval's variance first."""
+        from pto_tune.uncertainty.leaning import leaning_of
+
+        return leaning_of(self._subject) if self.timed else []
+
+    def _affordable(self, cost: str, sure: bool | None) -> bool:
+        from pto_tune.uncertainty.running import MOST_COST
+
+        return sure if sure is not None else bool(self.timed and getattr(self._subject, cost) <= MOST_COST)
+
+    def summary(self, sure: bool | None = None) -> dict[str, Any]:
+        """Everything as plain data; see `Segment`, `bounds` and `Accounts` for the parts.
+
+        `interval`, and `leans_on` (the first five), are None where they would take longer than some seconds,
+        which only large workloads with ranks do; `sure` says to compute them, or not to, whatever they take.
+        """
         e = self.evaluation
         w = self.problem.workload
         out: dict[str, Any] = {
@@ -131,6 +166,10 @@ class Explanation:
             "block_cycles": None,
             "segments": [],
             "bounds": [{"pipe": p, "cycles": c} for p, c in self.bounds()],
+            "interval": self.interval if self._affordable("interval_cost", sure) else None,
+            "leans_on": (
+                [lean.as_plain() for lean in self.leans_on[:LEANS]] if self._affordable("swing_cost", sure) else None
+            ),
             "hangs": bool(e.verdict[0] == HANG),
             "notes": self.notes(),
         }

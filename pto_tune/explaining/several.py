@@ -94,10 +94,10 @@ class RankExplanation(Explanation):
         kinds = self.run.kinds if self.evaluation.runs else ()
         return [*super().notes(), *filter(None, [assumed_sentence(self.problem.code, self.problem.platform, kinds)])]
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self, sure: bool | None = None) -> dict[str, Any]:
         """Everything as plain data. Beside what every explanation has: `ranks` (ranks, blocks of each, links, and how
         many stand for how many: all are simulated), `waits_between_ranks` (see `Advice`), `barriers` and `assumed`."""
-        out = super().summary()
+        out = super().summary(sure)
         if not self.evaluation.runs:
             return out
         run, code = self.run, self.problem.code

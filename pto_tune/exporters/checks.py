@@ -24,10 +24,20 @@ def faults(rec: Recommendation, namespace: str) -> list[str]:
         found.append(f"namespace {namespace!r}: {fault}; a name such as 'pto_tune_config' would be right")
     if not (math.isfinite(rec.predicted_us) and rec.predicted_us >= 0):
         found.append(f"predicted_us is {rec.predicted_us!r}: a finite time of 0 or more would be right")
+    found += _interval_faults(rec)
     found += range_faults("predicted_cycles", rec.predicted_cycles, 0, INT64_MAX)
     found += _constant_faults(rec, namespace)
     found += _name_faults("pipe", ((pipe.name, pipe_prefix(pipe.name)) for pipe in rec.pipes))
     return [*found, *pipe_faults(rec)]
+
+
+def _interval_faults(rec: Recommendation) -> Iterator[str]:
+    if rec.interval_us is None:
+        return
+    low, high = rec.interval_us
+    if not (math.isfinite(high) and 0 <= low <= high):
+        yield f"interval_us is {low!r} to {high!r}: finite times of 0 or more, the lower one first, would be right"
+    yield from range_faults("samples", rec.samples, 1, INT64_MAX)
 
 
 def _constant_faults(rec: Recommendation, namespace: str) -> Iterator[str]:

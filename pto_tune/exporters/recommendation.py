@@ -122,6 +122,8 @@ class Recommendation:
         platform_sha256: hash of the resolved platform.
         verdict: "ok", or why the configuration must not be used.
         warnings: what works although a page forbids it, and what a header ignores although it is asked for.
+        interval_us: 5 % and 95 % of the time in samples of the platform's numbers, and how many `samples`; None where
+            none were taken.
     """
 
     workload: str
@@ -143,3 +145,5 @@ class Recommendation:
     verdict: str
     revisions: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+    interval_us: tuple[float, float] | None = None
+    samples: int = 0

@@ -94,3 +94,12 @@ def test_the_demo_writes_a_report_where_there_is_a_command_for_it(
         True,
     )
     assert "report.html" in done.stdout
+
+
+def test_bench_measures_intervals_and_ties(cli: Cli) -> None:
+    rows = json.loads(cli("bench", "uncertainty", "--configurations", "2", "--json").stdout)
+    assert {row["workload"] for row in rows} >= {"flash_attention", "tget_bandwidth"}
+    for row in rows:
+        assert 1 <= row["configurations"] <= 2
+        assert row["samples"] in (16, 64)
+        assert min(row["intervals_s"], row["ties_s"], row["leaning_s"]) >= 0

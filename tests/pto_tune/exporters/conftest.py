@@ -66,6 +66,8 @@ def _recommendation(**changes: object) -> Recommendation:
             _pipe("pv", flag_id=4, slot_bytes=65536, slot_num=2, sync_period=2, split="TILE_NO_SPLIT"),
         ),
         predicted_us=88.9,
+        interval_us=(84.25, 101.5),
+        samples=64,
         predicted_cycles=139860,
         timing="task",
         versions={"pto-tune": "0.1.0", "numpy": "2.4.0"},

@@ -43,6 +43,20 @@ def test_the_predicted_time_is_a_time(time_us: float, recommendation: Make) -> N
 
 
 @pytest.mark.parametrize(
+    "interval", [(2.0, 1.0), (-1.0, 1.0), (1.0, float("nan")), (float("nan"), 1.0), (1.0, float("inf"))]
+)
+def test_an_interval_is_two_times_in_order(interval: tuple[float, float], recommendation: Make) -> None:
+    (refusal,) = refusals(recommendation(interval_us=interval))
+    assert refusal.startswith("interval_us is")
+    assert refusals(recommendation(samples=0))[0].startswith("samples is ")
+
+
+def test_a_header_without_an_interval_has_no_line_of_it(recommendation: Make) -> None:
+    assert "interval" in render_header(recommendation())
+    assert "interval" not in render_header(recommendation(interval_us=None, samples=0))
+
+
+@pytest.mark.parametrize(
     "namespace",
     ["", "class", "1a", "a b", "a::", "::a", "a:b", "a__b", "_a", "std", "x::std", "pto", "größe"],
 )

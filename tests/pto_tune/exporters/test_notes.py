@@ -43,6 +43,8 @@ def every_form(recommendation: Make, pipe: MakePipe, gated: MakePipe) -> Recomme
     )
     return recommendation(
         workload="every form",
+        interval_us=None,
+        samples=0,
         platform="ascend950pr",
         soc="Ascend 950PR",
         family="a5",
