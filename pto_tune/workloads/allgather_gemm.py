@@ -29,8 +29,8 @@ core c // blocks of block c % blocks.
 from __future__ import annotations
 
 from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, nearest_multiple, not_, where
-from pto_tune.model.nodes import Buffer, Launch, Node, Parameter, Rule, Tunable, Workload
-from pto_tune.model.vocabulary import cycles, dma, drain, instr, loop, matmul, sync, when
+from pto_tune.model.nodes import Launch, Node, Parameter, Rule, Tunable, Workload
+from pto_tune.model.vocabulary import cycles, drain, instr, loop, sync, when
 from pto_tune.model.vocabulary_remote import (
     barrier,
     let,
@@ -44,24 +44,41 @@ from pto_tune.model.vocabulary_remote import (
     twait,
     while_loop,
 )
+from pto_tune.workloads.base_tiles import (
+    A_BYTES,
+    B_BYTES,
+    BASE_K,
+    BASE_M,
+    BASE_N,
+    BLOCKS,
+    BUFFERS,
+    COMM,
+    COMM_BLOCKS,
+    COMM_CORES,
+    FRACTAL,
+    K_DIVISIBLE,
+    MODES,
+    MOST_TURNS,
+    SEQUENTIAL,
+    SLAB,
+    STEP_K,
+    K,
+    k_steps,
+    tunables,
+)
 
-MODES = ("compute_only", "sequential", "pipelined")
-SEQUENTIAL = 1
-M, K, N = name("m"), name("k"), name("n")
+M, N = name("m"), name("n")
 RANKS, MODE, WAIT = name("ranks"), name("mode"), name("wait")
-BASE_M, BASE_K, BASE_N, STEP_K = name("base_m"), name("base_k"), name("base_n"), name("step_k")
-BLOCKS, COMM_BLOCKS, CHUNK_TILES = name("blocks"), name("comm_blocks"), name("chunk_tiles")
+CHUNK_TILES = name("chunk_tiles")
 STAGE_ROWS = name("stage_rows")
-RANK, BLOCK, SUB = name("rank"), name("block"), name("sub")
+RANK, BLOCK = name("rank"), name("block")
 
 MOST_CHUNKS = 128
 """Chunks of a rank up to which `chunk_tiles` is what a chunk has."""
 MOST_IN_A_GROUP = 60
 """Most chunks of a row group: the cube core keeps a bit of each."""
-MOST_TURNS = 2**22
-"""Bound of the loops that poll: some seconds."""
 
-SLAB, K_TILES = name("slab_k"), name("k_tiles")
+K_TILES = name("k_tiles")
 OWN_GROUPS, ROW_TILES = name("own_groups"), name("row_tiles")
 TILES, IN_CHUNK, CHUNKS = name("tiles"), name("in_chunk"), name("chunks")
 CORES_A_PEER = name("cores_a_peer")
@@ -77,8 +94,6 @@ DERIVED = (
     ("cores_a_peer", COMM_BLOCKS // maximum(RANKS - 1, 1)),
 )
 
-COMM = BLOCK + BLOCKS * SUB
-"""Number of the communication core."""
 SENDERS = CORES_A_PEER * (RANKS - 1)
 
 Program = tuple[Node, ...]
@@ -86,25 +101,7 @@ Program = tuple[Node, ...]
 
 def _k_steps(trips: Expr, own: bool) -> Node:
     """Tiles of A and of B, and their products; A of the own rank is in HBM."""
-    a_bytes, b_bytes = BASE_M * SLAB * 2, BASE_N * SLAB * 2
-    from_hbm = a_bytes // maximum(ROW_TILES, 1) if own else 0
-    return loop(
-        trips,
-        instr("TLOAD", "MTE2", dma("gm_to_l1", a_bytes, SLAB * 2, from_hbm),
-              acquires=["a_l1"], publishes=["a_l1"]),
-        instr("TLOAD", "MTE2", dma("gm_to_l1", b_bytes, SLAB * 2, b_bytes // maximum(OWN_GROUPS * RANKS, 1)),
-              acquires=["b_l1"], publishes=["b_l1"]),
-        sync("MTE1", takes=["a_l1", "b_l1"]),
-        loop(
-            STEP_K,
-            instr("TEXTRACT", "MTE1", dma("l1_to_l0a", BASE_M * BASE_K * 2, BASE_M * BASE_K * 2),
-                  acquires=["l0a"], publishes=["l0a"]),
-            instr("TEXTRACT", "MTE1", dma("l1_to_l0b", BASE_N * BASE_K * 2, BASE_N * BASE_K * 2),
-                  acquires=["l0b"], publishes=["l0b"]),
-            instr("TMATMUL", "M", matmul(BASE_M, BASE_K, BASE_N), takes=["l0a", "l0b"], releases=["l0a", "l0b"]),
-        ),
-        sync("MTE1", releases=["a_l1", "b_l1"]),
-    )  # fmt: skip
+    return k_steps(trips, A_BYTES // maximum(ROW_TILES, 1) if own else 0, B_BYTES // maximum(OWN_GROUPS * RANKS, 1))
 
 
 def _row_group(k_steps: Program) -> Program:
@@ -232,10 +229,7 @@ def build() -> Workload:
             Parameter("host_cycles", 55500, "sequential: cycles from the end of sending to the launch behind it", 0),
         ),
         tunables=(
-            Tunable("base_m", (64, 128, 256), 128, "rows of a tile", 16, 4095),
-            Tunable("base_n", (64, 128, 256), 256, "columns of a tile", 16, 4095),
-            Tunable("base_k", (32, 64, 128), 64, "K of one TMATMUL", 16, 4095),
-            Tunable("step_k", (1, 2, 4, 8), 4, "K slices that one TLOAD, and one TPUT, brings", 1, 64),
+            *tunables("K slices that one TLOAD, and one TPUT, brings"),
             Tunable("blocks", (20, 24), 20, "blocks that compute", 1, 64),
             Tunable("comm_blocks", (8, 16, 24, 40, 48), 40, "vector cores that send", 1, 128),
             Tunable("chunk_tiles", (1, 2, 4, 8), 4, "tiles of A behind which there is a signal", 1, 64),
@@ -245,13 +239,7 @@ def build() -> Workload:
                     "begin with what is there", 0, 1, ("TWAIT", "TTEST")),
         ),
         derived=DERIVED,
-        buffers=(
-            Buffer("a_l1", "AIC", "L1", BASE_M * SLAB * 2, expr(2)),
-            Buffer("b_l1", "AIC", "L1", BASE_N * SLAB * 2, expr(2)),
-            Buffer("l0a", "AIC", "L0A", BASE_M * BASE_K * 2, expr(2)),
-            Buffer("l0b", "AIC", "L0B", BASE_N * BASE_K * 2, expr(2)),
-            Buffer("acc", "AIC", "L0C", BASE_M * BASE_N * 4, expr(1)),
-        ),
+        buffers=BUFFERS,
         fifos=(),
         programs=(("AIC", _cube()), ("AIV", _vector())),
         launch=Launch(blocks=BLOCKS),
@@ -270,19 +258,14 @@ def build() -> Workload:
             Rule("m-divisible", (M % (RANKS * BASE_M)).eq(0),
                  "m = {value} is not a multiple of ranks x base_m = {limit}", M, RANKS * BASE_M,
                  nearest_multiple(M, RANKS * BASE_M)),
-            Rule("k-divisible", (K % maximum(SLAB, 1)).eq(0),
-                 "k = {value} is not a multiple of base_k x step_k = {limit}", K, SLAB, nearest_multiple(K, SLAB)),
+            K_DIVISIBLE,
             Rule("n-divisible", (N % BASE_N).eq(0),
                  "n = {value} is not a multiple of base_n = {limit}", N, BASE_N, nearest_multiple(N, BASE_N)),
-            Rule("fractal", (BASE_M % 16 + BASE_K % 16 + BASE_N % 16).eq(0),
-                 "base_m, base_k and base_n have to be multiples of {limit} (off by {value} in all)",
-                 BASE_M % 16 + BASE_K % 16 + BASE_N % 16, expr(16)),
+            FRACTAL,
             Rule("stage-divisible", (BASE_M % STAGE_ROWS).eq(0).and_(STAGE_ROWS.le(BASE_M)),
                  "base_m = {value} is not a multiple of stage_rows = {limit}", BASE_M, STAGE_ROWS,
                  nearest_multiple(BASE_M, STAGE_ROWS)),
-            Rule("comm-cores", COMM_BLOCKS.le(BLOCKS * 2),
-                 "comm_blocks = {value} are more than the vector cores of all blocks: {limit}", COMM_BLOCKS,
-                 BLOCKS * 2, BLOCKS * 2),
+            COMM_CORES,
             Rule("core-a-peer", COMM_BLOCKS.ge(RANKS - 1),
                  "comm_blocks = {value} are fewer than the other ranks: {limit}", COMM_BLOCKS, RANKS - 1, RANKS - 1),
             Rule("chunks-of-a-group", in_a_group.le(MOST_IN_A_GROUP),

@@ -26,8 +26,8 @@ Assumed: A and B are read from HBM once; the product and what is received stay i
 from __future__ import annotations
 
 from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, nearest_multiple, not_, where
-from pto_tune.model.nodes import Buffer, Launch, Node, Parameter, Rule, Tunable, Workload
-from pto_tune.model.vocabulary import cycles, dma, drain, instr, loop, matmul, sync, when
+from pto_tune.model.nodes import Launch, Node, Parameter, Rule, Tunable, Workload
+from pto_tune.model.vocabulary import cycles, drain, instr, sync, when
 from pto_tune.model.vocabulary_remote import (
     barrier,
     let,
@@ -41,23 +41,40 @@ from pto_tune.model.vocabulary_remote import (
     twait,
     while_loop,
 )
+from pto_tune.workloads.base_tiles import (
+    A_BYTES,
+    B_BYTES,
+    BASE_K,
+    BASE_M,
+    BASE_N,
+    BLOCKS,
+    BUFFERS,
+    COMM,
+    COMM_BLOCKS,
+    COMM_CORES,
+    FRACTAL,
+    K_DIVISIBLE,
+    MODES,
+    MOST_TURNS,
+    SEQUENTIAL,
+    SLAB,
+    STEP_K,
+    K,
+    k_steps,
+    tunables,
+)
 
-MODES = ("compute_only", "sequential", "pipelined")
-M, K, N = name("m"), name("k"), name("n")
+M, N = name("m"), name("n")
 RANKS, MODE = name("ranks"), name("mode")
-BASE_M, BASE_K, BASE_N, STEP_K = name("base_m"), name("base_k"), name("base_n"), name("step_k")
-BLOCKS, COMM_BLOCKS = name("blocks"), name("comm_blocks")
 SUB_M, STAGE_ROWS = name("comm_sub_m"), name("stage_rows")
-RANK, BLOCK, SUB = name("rank"), name("block"), name("sub")
+RANK, BLOCK = name("rank"), name("block")
 
 MOST_QUEUES = 4
 """Most ready queues that one communication core serves: it keeps a head of each."""
 MOST_PASSED_ON = 60
 """Most subtiles that one communication core passes on: it keeps a bit of each."""
-MOST_TURNS = 2**22
-"""Bound of the loops that poll: some seconds."""
 
-ROW_TILES, TILES, SLAB = name("row_tiles"), name("tiles"), name("slab_k")
+ROW_TILES, TILES = name("row_tiles"), name("tiles")
 SUBTILES = name("subtiles")
 DERIVED = (
     ("row_tiles", ceildiv(N, maximum(BASE_N, 1))),
@@ -66,8 +83,6 @@ DERIVED = (
     ("subtiles", BASE_M // maximum(SUB_M, 1)),
 )
 
-COMM = BLOCK + BLOCKS * SUB
-"""Number of the communication core."""
 QUEUES = maximum(ceildiv(BLOCKS - COMM, COMM_BLOCKS), 0)
 OWNED = (TILES // RANKS + RANK.lt(TILES % RANKS)) * SUBTILES
 """Subtiles that a rank owns; they are numbered in the order of its tiles."""
@@ -88,36 +103,18 @@ def _first_tile_of(block: Expr) -> Expr:
 
 
 def _cube() -> Program:
-    a_bytes, b_bytes = BASE_M * SLAB * 2, BASE_N * SLAB * 2
     column_tiles = TILES // maximum(ROW_TILES, 1)
     return (
         loop_index(
             "done",
             _tiles_of(BLOCK),
-            loop(
-                K // maximum(SLAB, 1),
-                instr("TLOAD", "MTE2", dma("gm_to_l1", a_bytes, SLAB * 2, a_bytes // maximum(ROW_TILES, 1)),
-                      acquires=["a_l1"], publishes=["a_l1"]),
-                instr("TLOAD", "MTE2", dma("gm_to_l1", b_bytes, SLAB * 2, b_bytes // maximum(column_tiles, 1)),
-                      acquires=["b_l1"], publishes=["b_l1"]),
-                sync("MTE1", takes=["a_l1", "b_l1"]),
-                loop(
-                    STEP_K,
-                    instr("TEXTRACT", "MTE1", dma("l1_to_l0a", BASE_M * BASE_K * 2, BASE_M * BASE_K * 2),
-                          acquires=["l0a"], publishes=["l0a"]),
-                    instr("TEXTRACT", "MTE1", dma("l1_to_l0b", BASE_N * BASE_K * 2, BASE_N * BASE_K * 2),
-                          acquires=["l0b"], publishes=["l0b"]),
-                    instr("TMATMUL", "M", matmul(BASE_M, BASE_K, BASE_N), takes=["l0a", "l0b"],
-                          releases=["l0a", "l0b"]),
-                ),
-                sync("MTE1", releases=["a_l1", "b_l1"]),
-            ),
+            k_steps(K // maximum(SLAB, 1), A_BYTES // maximum(ROW_TILES, 1), B_BYTES // maximum(column_tiles, 1)),
             sync("M", acquires=["acc"], publishes=["acc"]),
             instr("TSTORE", "FIX", drain(BASE_M, BASE_N, 2), takes=["acc"], releases=["acc"]),
             barrier(),
             post("queue", name("done") + 1, at=BLOCK),
         ),
-        when(MODE.eq(1), post("computed", 1, op="AtomicAdd")),
+        when(MODE.eq(SEQUENTIAL), post("computed", 1, op="AtomicAdd")),
     )  # fmt: skip
 
 
@@ -251,7 +248,12 @@ def _vector() -> Program:
     return (
         when(
             MODE.ne(0).and_(COMM.lt(COMM_BLOCKS)),
-            when(MODE.eq(1), twait("computed", BLOCKS), instr("HOST", "V", cycles(name("host_cycles"))), barrier("V")),
+            when(
+                MODE.eq(SEQUENTIAL),
+                twait("computed", BLOCKS),
+                instr("HOST", "V", cycles(name("host_cycles"))),
+                barrier("V"),
+            ),
             let("last", QUEUES - 1),
             let("pending", -1),
             let("to_add", tiles),
@@ -284,10 +286,7 @@ def build() -> Workload:
             Parameter("host_cycles", 55500, "sequential: cycles from the end of computing to the launch behind it", 0),
         ),
         tunables=(
-            Tunable("base_m", (64, 128, 256), 128, "rows of a tile", 16, 4095),
-            Tunable("base_n", (64, 128, 256), 256, "columns of a tile", 16, 4095),
-            Tunable("base_k", (32, 64, 128), 64, "K of one TMATMUL", 16, 4095),
-            Tunable("step_k", (1, 2, 4, 8), 4, "K slices that one TLOAD brings", 1, 64),
+            *tunables("K slices that one TLOAD brings"),
             Tunable("blocks", (20, 24), 24, "blocks that compute", 1, 64),
             Tunable("comm_blocks", (12, 24, 48), 24, "vector cores that communicate", 1, 128),
             Tunable("comm_sub_m", (32, 64, 128), 64, "rows of a subtile", 1, 4095),
@@ -297,13 +296,7 @@ def build() -> Workload:
                     "TTEST all again", 0, 1, ("TWAIT", "TTEST")),
         ),
         derived=DERIVED,
-        buffers=(
-            Buffer("a_l1", "AIC", "L1", BASE_M * SLAB * 2, expr(2)),
-            Buffer("b_l1", "AIC", "L1", BASE_N * SLAB * 2, expr(2)),
-            Buffer("l0a", "AIC", "L0A", BASE_M * BASE_K * 2, expr(2)),
-            Buffer("l0b", "AIC", "L0B", BASE_N * BASE_K * 2, expr(2)),
-            Buffer("acc", "AIC", "L0C", BASE_M * BASE_N * 4, expr(1)),
-        ),
+        buffers=BUFFERS,
         fifos=(),
         programs=(("AIC", _cube()), ("AIV", _vector())),
         launch=Launch(blocks=BLOCKS),
@@ -320,21 +313,15 @@ def build() -> Workload:
             staging("pong", STAGE_ROWS, BASE_N, "half", used=name("ping_pong")),
         ),
         rules=(
-            Rule("k-divisible", (K % maximum(SLAB, 1)).eq(0),
-                 "k = {value} is not a multiple of base_k x step_k = {limit}", K, SLAB,
-                 nearest_multiple(K, SLAB)),
-            Rule("fractal", (BASE_M % 16 + BASE_K % 16 + BASE_N % 16).eq(0),
-                 "base_m, base_k and base_n have to be multiples of {limit} (off by {value} in all)",
-                 BASE_M % 16 + BASE_K % 16 + BASE_N % 16, expr(16)),
+            K_DIVISIBLE,
+            FRACTAL,
             Rule("subtile-divisible", (BASE_M % SUB_M).eq(0).and_(SUB_M.le(BASE_M)),
                  "base_m = {value} is not a multiple of comm_sub_m = {limit}", BASE_M, SUB_M,
                  nearest_multiple(BASE_M, SUB_M)),
             Rule("stage-divisible", (SUB_M % STAGE_ROWS).eq(0).and_(STAGE_ROWS.le(SUB_M)),
                  "comm_sub_m = {value} is not a multiple of stage_rows = {limit}", SUB_M, STAGE_ROWS,
                  nearest_multiple(SUB_M, STAGE_ROWS)),
-            Rule("comm-cores", COMM_BLOCKS.le(BLOCKS * 2),
-                 "comm_blocks = {value} are more than the vector cores of all blocks: {limit}", COMM_BLOCKS,
-                 BLOCKS * 2, BLOCKS * 2),
+            COMM_CORES,
             Rule("queues", (COMM_BLOCKS * MOST_QUEUES).ge(BLOCKS),
                  "comm_blocks = {value} leave more than 4 queues to a vector core: at least {limit}", COMM_BLOCKS,
                  ceildiv(BLOCKS, MOST_QUEUES), ceildiv(BLOCKS, MOST_QUEUES)),
