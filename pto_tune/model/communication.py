@@ -14,8 +14,6 @@ from pto_tune.model.expr import Expr, expr
 
 NOTIFY_OPS = ("Set", "AtomicAdd")
 COMPARISONS = ("EQ", "NE", "GT", "GE", "LT", "LE")
-GROWING_COMPARISONS = ("GT", "GE")
-"""Comparisons that stay true on a counter that only grows."""
 
 
 def _zero() -> Expr:

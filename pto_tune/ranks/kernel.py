@@ -28,6 +28,7 @@ from pto_tune.ranks.steps import (
     FAILED, MOVED, OVERFLOW, STUCK, blocked, duration_of, fault, finish, log_wait, plain, price, room, transfer,
 )  # fmt: skip
 from pto_tune.ranks.tables import (
+    A_CORE, A_ELEMENT, A_KIND, A_OPERATION, A_RANK, A_SENT, A_THEN, A_TIME, A_VALUE,
     DONE, F_ELEMENT, F_LINK, F_PEER, F_VIEW, FAULT, FULL, GAVE_UP, HANG, P_BARRIER, P_BLOCKS, P_ISSUE, P_MOST_EVENTS,
     P_POST_HOLD_SET, P_RANKS, P_SWEEPS_PER_BARRIER, P_WAIT, SEEN, SEEN_BY_TEST, TOO_LONG, W_BEGUN, W_COMPARISON,
     W_CORE, W_ELEMENT, W_ELEMENTS, W_HOW, W_OPERATION, W_POLLS, W_SEEN, W_VALUE, W_WORK, Log, Net, Numbers, Outcome,
@@ -84,12 +85,12 @@ def run(net: Net, x: Numbers, w: World, log: Log, out: Outcome) -> int:
             n_heap = drop_first(heap, n_heap)
             if key < REQUESTS:
                 row = key & (2**31 - 1)
-                rank, element = log.arrivals[row, 2], log.arrivals[row, 3]
-                if log.arrivals[row, 5] == 0:
-                    memory[rank, element] = log.arrivals[row, 4]
+                rank, element = log.arrivals[row, A_RANK], log.arrivals[row, A_ELEMENT]
+                if log.arrivals[row, A_KIND] == 0:
+                    memory[rank, element] = log.arrivals[row, A_VALUE]
                 else:
-                    memory[rank, element] += log.arrivals[row, 4]
-                log.arrivals[row, 8] = memory[rank, element]
+                    memory[rank, element] += log.arrivals[row, A_VALUE]
+                log.arrivals[row, A_THEN] = memory[rank, element]
                 for g in range(rank * blocks * n_cores, (rank + 1) * blocks * n_cores):
                     if cs[g, POLL] == P_ASLEEP:
                         signal = net.signal_calls[ops[cs[g, PC], 1], 0]
@@ -381,14 +382,14 @@ def run(net: Net, x: Numbers, w: World, log: Log, out: Outcome) -> int:
                         t = cs[g, S] + x.arrival[kind, call[4]]
                         row = counts[0]
                         counts[0] += 1
-                        log.arrivals[row, 0] = t
-                        log.arrivals[row, 1] = cs[g, S]
-                        log.arrivals[row, 2] = peer
-                        log.arrivals[row, 3] = x.signal_at[call[0]] + offset
-                        log.arrivals[row, 4] = value
-                        log.arrivals[row, 5] = call[4]
-                        log.arrivals[row, 6] = g
-                        log.arrivals[row, 7] = i
+                        log.arrivals[row, A_TIME] = t
+                        log.arrivals[row, A_SENT] = cs[g, S]
+                        log.arrivals[row, A_RANK] = peer
+                        log.arrivals[row, A_ELEMENT] = x.signal_at[call[0]] + offset
+                        log.arrivals[row, A_VALUE] = value
+                        log.arrivals[row, A_KIND] = call[4]
+                        log.arrivals[row, A_CORE] = g
+                        log.arrivals[row, A_OPERATION] = i
                         n_heap = push(heap, n_heap, t, (g << 31) + row)
                         if call[5] == 1 and cs[g, DIRTY] != 0:
                             log.loose[counts[2], 0] = g

@@ -23,7 +23,6 @@ if TYPE_CHECKING:
 
     Ints = NDArray[np.int64]
 
-MOST_RANKS = 64
 MOST_ELEMENTS = 2**20
 """Most signals in the memory of a rank."""
 MOST_SWEPT = 4096

@@ -148,15 +148,6 @@ def world_space(net: Net, x: Numbers, n_variables: int, cap: int, heap: int) -> 
 
 
 @bare
-def core_of_pipe(core_pipe: Ints, p: int) -> int:
-    """The core of a pipe of an instance."""
-    c = 0
-    while core_pipe[c + 1] <= p:
-        c += 1
-    return c
-
-
-@bare
 def drained(ps: Ints, base: int, first: int, last: int) -> bool:
     """Whether everything issued on pipes first..last of the instance at `base` has run."""
     for p in range(base + first, base + last + 1):  # noqa: SIM110 (Numba compiles no generators)

@@ -23,7 +23,8 @@ from pto_tune.ranks.tables import (
     B_PIPES, B_QUEUE, B_SIGNAL, B_TOKEN, COPY, EMPTY, F_LINK, F_PEER, F_SELF, ONCE, P_BARRIER, P_ISSUE,
     P_QUEUE, P_RANKS, T_GET, T_LOADS, T_PEER, T_PONG, T_STORES, T_TILE, V_BARRIER_ONCE, V_CHUNKS, V_COLS, V_COL_TAIL,
     V_FORM, V_FULL_COLS, V_FULL_ROWS, V_HALVED, V_PING_COLS, V_PING_PONG, V_PING_ROWS, V_PONG_COLS, V_PONG_ROWS,
-    V_ROW_TAIL, V_ROWS, Log, Net, Numbers, Outcome,
+    V_ROW_TAIL, V_ROWS, W_BEGUN, W_COMPARISON, W_CORE, W_ELEMENT, W_ELEMENTS, W_HOW, W_OPERATION, W_SEEN, W_VALUE,
+    W_VIEW, Log, Net, Numbers, Outcome,
 )  # fmt: skip
 # isort: on
 
@@ -224,18 +225,18 @@ def log_wait(
     net: Net, x: Numbers, w: World, log: Log, stack: Ints, instance: int, g: int, at: int, begun: int, seen: int,
     how: int, elements: int,
 ) -> None:  # fmt: skip
-    """Note a TWAIT (1) or TTEST (2) that has passed."""
+    """Note a TWAIT or TTEST that has passed (`how`: SEEN or SEEN_BY_TEST)."""
     call = net.signal_calls[net.ops[at, 1]]
     n = log.counts[1]
     row = log.waits[n]
-    row[0], row[1], row[2], row[3] = begun, seen, g, at
-    row[4] = x.signal_at[call[0]] + value_of(net.bytecode, call[1], x.scalars, instance, w.variables, stack)
-    row[5] = value_of(net.bytecode, call[2], x.scalars, instance, w.variables, stack)
-    row[6], row[7], row[8] = call[4], how, elements
+    row[W_BEGUN], row[W_SEEN], row[W_CORE], row[W_OPERATION] = begun, seen, g, at
+    row[W_ELEMENT] = x.signal_at[call[0]] + value_of(net.bytecode, call[1], x.scalars, instance, w.variables, stack)
+    row[W_VALUE] = value_of(net.bytecode, call[2], x.scalars, instance, w.variables, stack)
+    row[W_COMPARISON], row[W_HOW], row[W_ELEMENTS] = call[4], how, elements
     for k in range(call[7]):
         for j in range(2):
             part = net.views[call[6] + k, j]
-            row[9 + 2 * k + j] = value_of(net.bytecode, part, x.scalars, instance, w.variables, stack)
+            row[W_VIEW + 2 * k + j] = value_of(net.bytecode, part, x.scalars, instance, w.variables, stack)
     log.counts[1] += 1
 
 
