@@ -6,7 +6,7 @@
 PYTHON ?= python3
 
 # Debian packages that the tests need; installed where that is allowed (root, or sudo without a password).
-DEBIAN_PACKAGES ?= g++
+DEBIAN_PACKAGES ?= g++ chromium fonts-noto-cjk fonts-noto-color-emoji
 
 # Two processors are two workers; elsewhere pytest-xdist counts for itself.
 WORKERS ?= $(shell test "`nproc 2>/dev/null`" = 2 && echo 2 || echo auto)

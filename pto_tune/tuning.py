@@ -48,6 +48,7 @@ def tune(
     stop: threading.Event | None = None,
     top: int = 20,
     reuse: bool = False,
+    created: Callable[[Run], object] | None = None,
 ) -> TuneResult:
     """Search for the fastest configurations of a workload.
 
@@ -66,6 +67,7 @@ def tune(
             KeyboardInterrupt at once, and what was stored stays.
         top: how many of the best configurations the result lists and the store has stall accounts of.
         reuse: answer from a finished run of exactly this search where the store has one.
+        created: called with the new run as soon as the store has it.
 
     Raises:
         ValueError: (SearchError, TableError, PlatformError, StoreError ...) with everything that is wrong. A
@@ -95,7 +97,10 @@ def tune(
             for run in opened.find_spec(spec.spec_sha256):
                 if run.state == "done":
                     return _answer(opened, run, what, found, plan, top, started)
-        recorder = Recorder(opened, opened.create_run(spec), what, found)
+        run = opened.create_run(spec)
+        if created is not None:
+            created(run)
+        recorder = Recorder(opened, run, what, found)
         return _Session(what, found, plan, top, started, recorder).run(seconds, progress, stop)
 
 
