@@ -1,7 +1,7 @@
-# make demo | test | bench | clean: each makes what it needs (.venv included) and does nothing twice.
+# make demo | test | bench | platforms | check | clean: each makes what it needs (.venv included) and does nothing twice.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench clean packages
+.PHONY: help demo test bench platforms check clean packages
 
 PYTHON ?= python3
 
@@ -18,6 +18,8 @@ help:
 	@echo "make demo    tune Flash Attention on ascend910b2 and write the header"
 	@echo "make test    install what the tests need and run all checks"
 	@echo "make bench   measure how many configurations a second are evaluated"
+	@echo "make platforms  fit the platform files again to the published results (two minutes)"
+	@echo "make check   say whether they are what the published results make (two minutes)"
 	@echo "make clean   remove .venv, build results and caches"
 
 demo: .venv/.core
@@ -25,6 +27,12 @@ demo: .venv/.core
 
 bench: .venv/.core
 	@$(BIN)/pto-tune bench executor
+
+platforms: .venv/.core
+	@$(BIN)/python -m pto_tune.published.making
+
+check: .venv/.core
+	@$(BIN)/python -m pto_tune.published.making --check
 
 test: packages .venv/.dev
 	@echo "== ruff" && $(BIN)/ruff check && $(BIN)/ruff format --check

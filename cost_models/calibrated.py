@@ -11,7 +11,7 @@ from pathlib import Path
 
 CALIBRATION = "calibration"
 
-_TEXTS = ("timing", "rows_sha256", "parent_sha256")
+_TEXTS = ("timing", "platform", "rows_sha256", "parent_sha256")
 _FIELDS = (
     *_TEXTS, "degrees_of_freedom", "chi_square", "median_error", "p90_error", "parameters", "units", "covariance",
     "rows",

@@ -51,8 +51,8 @@ def drain_cycles(
 
     fixed + max(row x rows, 4 x rows x cols / rate, output bytes / write rate)
     + odd_pass x rows x (odd part of ceil(4 x cols / cube.k0_bytes) - 1), where the write rate is
-    that of the target: `gm_write_rate`, `l1_write_rate` or `ub_write_rate`; a platform without the one for L1
-    does not bound it. `rows`, `cols` (at least 1) and `out_bytes_per_element` (type of the output) broadcast.
+    that of the target: `gm_write_rate`, `l1_write_rate` or `ub_write_rate`. `rows`, `cols` (at least 1) and
+    `out_bytes_per_element` (type of the output) broadcast.
 
     A drain into the UBs of both sub-cores at once costs what the part of one sub-core costs, because each is
     written at `ub_write_rate`: give the rows and columns of that part.
@@ -60,9 +60,11 @@ def drain_cycles(
     Assumptions: reading L0C and writing the target overlap; the penalty of an odd number of fractals does not depend
     on the output type, because the accumulator always has 4 bytes an element. Limits: fitted for 16 to 256
     rows and for columns that are a multiple of 16; the penalty was measured at few odd parts only; quantised
-    outputs, ReLU and atomic addition cost nothing extra here. Source: drain model of hw-native-sys/pypto
-    include/pypto/backend/common/backend_handler.h; GM side from the GEMM table of hw-native-sys/pto-isa;
-    for 950 the Cube table of cannmirror/asc-devkit docs/zh and the streams of huawei-csl/pto-kernels.
+    outputs, ReLU and atomic addition cost nothing extra here. With the unit flag the time that a board's counter shows
+    for the fixpipe is longer: it seems to run from the issue of the drain, which waits in the pipe for the product.
+    Source: drain model of hw-native-sys/pypto include/pypto/backend/common/backend_handler.h; GM side from the GEMM
+    table of hw-native-sys/pto-isa; for 950 the Cube table of cannmirror/asc-devkit docs/zh and the streams of
+    huawei-csl/pto-kernels.
     Raises ValueError for an unknown target, for one that the platform does not have and for sizes out of range.
     """
     _check_target(platform, target)
@@ -70,10 +72,7 @@ def drain_cycles(
     n = floats("cols", cols)
     out_bytes = floats("out_bytes_per_element", out_bytes_per_element) * m * n
     moved = np.maximum(m * platform["fixpipe.row"], m * n * _ACC_BYTES_PER_ELEMENT / platform["fixpipe.rate"])
-    if _WRITE_RATES[target] in platform:
-        moved = np.maximum(moved, out_bytes / platform[_WRITE_RATES[target]])
-    else:
-        moved = moved + 0.0 * out_bytes  # the common shape, whatever the target
+    moved = np.maximum(moved, out_bytes / platform[_WRITE_RATES[target]])
     extra_passes = _odd_part(np.ceil(n * _ACC_BYTES_PER_ELEMENT / platform["cube.k0_bytes"])) - 1.0
     penalty = platform["fixpipe.odd_pass"] * m * extra_passes
     return np.asarray(platform["fixpipe.fixed"] + moved + penalty, dtype=np.float64)

@@ -182,6 +182,56 @@ def _links() -> Iterable[Key]:
     yield Key("signal.sweeps_per_barrier", "count", "failed polling sweeps to a barrier of all pipes", whole=True)
 
 
+#: links over which a host library copies blocks, and what they join
+BULK_LINKS: dict[str, str] = {name: LINK_KINDS[name] for name in ("hccs", "supernode", "roce")}
+
+#: how it posts them
+BULK_TRANSPORTS: dict[str, str] = {
+    "hixl_cs": "client-server interface",
+    "domain": "communication domain",
+    "fabric_aicpu": "mapped memory, unfolded by the AICPU",
+    "fabric_streams": "mapped memory, unfolded by the host with four streams",
+}
+
+#: from own device (d) or host memory (h) to that of another rank (r), or the other way
+BULK_DIRECTIONS = ("d2rd", "rd2d", "d2rh", "rh2d", "h2rd", "rd2h", "h2rh", "rh2h")
+
+#: what every platform of A2/A3 has; the others of a transport come together or not at all
+_BULK_EVERYWHERE = (("hccs", "hixl_cs"), ("hccs", "domain"), ("roce", "hixl_cs"), ("roce", "domain"))
+
+
+def bulk_rate_part(direction: str) -> str:
+    """The number of a direction with host memory: from host to host writing and reading have one."""
+    return f"{'h2rh' if direction == 'rh2h' else direction}_rate"
+
+
+def _bulk(link: str, transport: str) -> Iterable[Key]:
+    what = f"bulk copies {BULK_LINKS[link]}, {BULK_TRANSPORTS[transport]}"
+    for part, meaning in (
+        ("interval", "from posting a block to posting the next one"),
+        ("startup", "time to move a block besides its bytes"),
+    ):
+        name = f"bulk.{link}.{transport}.{part}"
+        yield Key(name, "delay", f"{what}: {meaning}", above=False, families=("a2a3",))
+
+
+def _bulk_optional() -> Iterable[Key]:
+    for link in BULK_LINKS:
+        for transport, how in BULK_TRANSPORTS.items():
+            if (link, transport) not in _BULK_EVERYWHERE:
+                yield from _bulk(link, transport)
+            for side, whose in (("near_host", "own"), ("far_host", "the other rank's")):
+                what = (
+                    f"bulk copies {BULK_LINKS[link]}, {how}: how much longer the interval is with {whose} host memory"
+                )
+                yield Key(f"bulk.{link}.{transport}.{side}", "delay", what, above=False, families=("a2a3",))
+    for link in ("hccs", "supernode"):
+        for direction in BULK_DIRECTIONS:
+            if "h" in direction and direction != "rh2h":
+                what = f"bulk copies {BULK_LINKS[link]}: bytes a cycle of blocks {direction}"
+                yield Key(f"bulk.{link}.{bulk_rate_part(direction)}", "rate", what, families=("a2a3",))
+
+
 def _sizes() -> Iterable[Key]:
     for name, description, above in (
         ("memory.ub", "unified buffer of a vector sub-core", True),
@@ -237,7 +287,7 @@ def _compute() -> Iterable[Key]:
     yield Key("fixpipe.rate", "rate", "L0C bytes read a cycle (4 B an element)")
     yield Key("fixpipe.odd_pass", "cycles a row", "cycles a row and extra serial pass", above=False)
     yield Key("fixpipe.gm_write_rate", "rate", "output bytes a cycle into GM")
-    yield Key("fixpipe.l1_write_rate", "rate", "output bytes a cycle into L1", families=("a5",))
+    yield Key("fixpipe.l1_write_rate", "rate", "output bytes a cycle into L1")
     yield Key("fixpipe.ub_write_rate", "rate", "output bytes a cycle into the UB of one sub-core", families=("a5",))
     yield Key("fixpipe.latency", "cycles", "from the end on the pipe to visible data in GM or L1", above=False)
     ub_latency = "from the end on the pipe to visible data in UB"
@@ -284,13 +334,27 @@ def _all() -> Iterable[Key]:
     yield from _compute()
     yield from _rest()
     yield from _links()
+    for link, transport in _BULK_EVERYWHERE:
+        yield from _bulk(link, transport)
 
 
 #: every key of every family, in the order in which platforms show them
 KEYS: dict[str, Key] = {key.name: key for key in _all()}
 
-#: keys of the kinds of links that only some platforms have, all of a kind or none
-OPTIONAL_KEYS: dict[str, Key] = {key.name: key for kind in LINK_LEVELS.values() for key in _link(kind, "a2a3")}
+#: keys of the kinds of links that only some platforms have, all of a kind or none, and of bulk copies
+OPTIONAL_KEYS: dict[str, Key] = {
+    key.name: key
+    for keys in (*(_link(kind, "a2a3") for kind in LINK_LEVELS.values()), _bulk_optional())
+    for key in keys
+}
+
+#: optional keys that come together or not at all
+TOGETHER: tuple[tuple[str, ...], ...] = tuple(
+    (f"bulk.{link}.{transport}.interval", f"bulk.{link}.{transport}.startup")
+    for link in BULK_LINKS
+    for transport in BULK_TRANSPORTS
+    if (link, transport) not in _BULK_EVERYWHERE
+)
 
 
 def family_keys(family: str | None) -> dict[str, Key]:

@@ -11,11 +11,15 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from cost_models.calibrated import Covariance, read_covariance
 from cost_models.keys import CLOCK_KEY, CLOCKED_UNITS, KEYS, OVERRIDE, family_keys, find_key, to_base
 from cost_models.number import Number
-from cost_models.schema import PlatformError, Resolution, builtin_files, is_name, resolve, suggestion
+from cost_models.schema import PlatformError, Resolution, ancestry, builtin_files, is_name, resolve, suggestion
 
-__all__ = ["Number", "Platform", "PlatformError", "check_file", "load_platform", "platform_names"]
+__all__ = [
+    "Number", "Platform", "PlatformError", "StandingFit", "check_file", "load_platform", "platform_names",
+    "standing_fits",
+]  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -161,6 +165,41 @@ def _platform(found: Resolution) -> Platform:
     order = [*family_keys(head["family"]), *sorted(found.entries.keys() - KEYS.keys())]
     numbers = {name: found.entries[name].number(core_mhz) for name in order}
     return Platform(head["name"], head["family"], head["soc"], head["description"], numbers, str(found.path))
+
+
+@dataclass(frozen=True)
+class StandingFit:
+    """The calibration of a file that a platform inherits (or of its own file), and which of its numbers the platform
+    still has as that file states them: `standing` are places in `covariance.keys`."""
+
+    path: Path
+    covariance: Covariance
+    standing: tuple[int, ...]
+
+
+def standing_fits(platform: Platform) -> list[StandingFit]:
+    """The calibrations in the files behind a platform that it has numbers of, those of its parents first.
+
+    Numbers that a later file or the caller replaced stand no more. None where the files cannot be read any longer.
+    """
+    try:
+        files = ancestry(Path(platform.source_path))
+        found = [(path, read_covariance(path)) for path in reversed(files)]
+    except OSError:
+        return []
+    out, taken = [], set[str]()
+    for path, fit in reversed(found):
+        if fit is not None:
+            entries = resolve(path).entries
+            at = tuple(
+                i
+                for i, key in enumerate(fit.keys)
+                if key not in taken and platform.numbers[key] == entries[key].number(platform[CLOCK_KEY])
+            )
+            taken.update(fit.keys)
+            if at:
+                out.append(StandingFit(path, fit, at))
+    return out[::-1]
 
 
 def _override_error(platform: Platform, name: str, value: float) -> str | None:

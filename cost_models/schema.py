@@ -23,6 +23,7 @@ from cost_models.keys import (
     KINDS,
     LINK_LEVELS,
     OPTIONAL_KEYS,
+    TOGETHER,
     VECTOR_FAMILIES,
     Key,
     family_keys,
@@ -77,6 +78,18 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
 def resolve(path: Path) -> Resolution:
     """Read `path` and everything that it inherits, and collect what is wrong with all of it."""
     return _resolve(path, ())
+
+
+def ancestry(path: Path) -> list[Path]:
+    """`path` and the files that it inherits from, its parent first; they must be sound. OSError where one is gone."""
+    found: list[Path] = []
+    while path not in found:
+        found.append(path)
+        reference = tomllib.loads(path.read_text("utf-8"))["platform"].get("inherits")
+        if reference is None:
+            break
+        path = builtin_files()[reference] if is_name(reference) else path.parent / reference
+    return found
 
 
 def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
@@ -310,6 +323,11 @@ def _missing(path: Path, family: str | None, stated_head: set[str], stated: set[
             for name in names:
                 if name not in stated:
                     yield f"{path}: {name}: is missing; give all numbers of a kind of link together"
+    for together in TOGETHER:
+        if not stated.isdisjoint(together):
+            for name in together:
+                if name not in stated:
+                    yield f"{path}: {name}: is missing; give {' and '.join(together)} together"
 
 
 def _topology(path: Path, family: str | None, entries: Mapping[str, Entry]) -> Iterator[str]:

@@ -37,7 +37,7 @@ BAND = 0.15
 
 _COLOURS = (BLUE, VERMILLION, BLUISH_GREEN, ORANGE, REDDISH_PURPLE, SKY_BLUE, YELLOW, GREY)
 _SYMBOLS = ("circle", "square", "diamond", "triangle-up")
-_USED = {"validate": "not fitted", "fit": "fitted to", "order": "for the order only"}
+_USED = {"validate": "never seen", "fit": "fitted to", "order": "for the order only"}
 
 
 @dataclass(frozen=True)
@@ -51,12 +51,18 @@ class Points:
     texts: tuple[str, ...]
 
 
-def parity_data(outcomes: Sequence[Outcome]) -> list[Points]:
-    """Points by table and use, of the times (those of pipes included) that have a prediction."""
+def parity_data(unseen: Sequence[Outcome], shipped: Sequence[Outcome] = ()) -> list[Points]:
+    """Points by table and use, of the times (those of pipes included) that have a prediction.
+
+    Of cases predicted with numbers that never saw their table, and of those of `shipped`, predicted with the numbers as
+    they are, that some number was fitted to.
+    """
     groups: dict[tuple[str, str], list[Outcome]] = {}
-    for o in outcomes:
+    used = [(o, "order" if o.case.use == "order" else "validate") for o in unseen]
+    used += [(o, "fit") for o in shipped if o.case.use == "fit"]
+    for o, use in used:
         if o.case.quantity != "share" and isfinite(o.predicted):
-            groups.setdefault((o.case.table, o.case.use), []).append(o)
+            groups.setdefault((o.case.table, use), []).append(o)
     return [
         Points(
             table,
@@ -127,9 +133,9 @@ def render_parity(report: Report) -> str:
     from plotly.offline import get_plotlyjs
 
     from pto_tune import __version__
-    from pto_tune.validating import text
+    from pto_tune.validating import leading_text, text
 
-    data = parity_data(report.outcomes)
+    data = parity_data(report.unseen, report.outcomes)
     light, dark = (json.loads(parity_figure(data, theme).to_json()) for theme in (LIGHT, DARK))
     environment = Environment(
         loader=PackageLoader("dashboards", "templates"),
@@ -141,12 +147,17 @@ def render_parity(report: Report) -> str:
     tables = [
         ("limits", "What is aimed at", text.LIMIT_TITLES, text.limit_rows(report.limits)),
         ("summary", "Errors by table", text.SUMMARY_TITLES, text.summary_rows(report)),
-        ("cases", "Cases", text.CASE_TITLES, text.case_rows(report.outcomes)),
+        ("cases", "Cases", text.CASE_TITLES, text.case_rows(report)),
     ]
+    if report.leading is not None:
+        rows = leading_text.leading_rows(report.leading)
+        tables.insert(2, ("leading", "What could explain the errors", leading_text.LEADING_TITLES, rows))
     return environment.get_template("parity.html.j2").render(
         tables=tables,
         left_out=text.left_out(report),
         version=__version__,
         plotly=Markup(get_plotlyjs()),
+        leading=None if report.leading is None else Markup(script_json(report.leading.as_plain())),
+        leading_note="" if report.leading is None else leading_text.explanation(report.leading),
         figures=Markup(script_json({"parity": {"light": light, "dark": difference(light, dark)}})),
     )

@@ -190,6 +190,12 @@ def _release(code: Code, schedules: Schedules, i: int) -> str:
     track, tile = first_tile(code, schedules, i, v.RELEASE_RULE)
     end = _endpoint(code, track)
     slots = int(schedules.structure[i, end.slot_num])
+    if not end.fifo:
+        return (
+            f"{code.tracks[track]}: tile {tile} may be written into slot {tile % slots} while tile {tile - slots} is "
+            "still read: no flag protects this ring, it needs a slot for every tile in flight and one for the tile "
+            "that is read"
+        )
     fifo = next(f for f in code.workload.fifos if f.name == end.fifo)
     direction = code.rule_set.direction_of(fifo.direction, fifo.gm_form)
     flow = fifo.flow_of(code.cores[end.core], producer=True)

@@ -45,8 +45,18 @@ class Slopes:
     up: Floats
 
 
-def undetermined(parameters: Sequence[Parameter], slopes: Slopes, values: Floats, bounds: Sequence[str]) -> list[str]:
-    """What cannot be determined, in sentences that say what would tell; empty where everything can.
+@dataclass(frozen=True)
+class Undetermined:
+    """A number, or several that cannot be told apart, and a sentence that says so and what would tell."""
+
+    keys: tuple[str, ...]
+    sentence: str
+
+
+def undetermined(
+    parameters: Sequence[Parameter], slopes: Slopes, values: Floats, bounds: Sequence[str]
+) -> list[Undetermined]:
+    """What cannot be determined; empty where everything can.
 
     Looked at are, in this order: the influence of each number by itself, and that of moving it up and down alone (a
     pipe that is hidden behind another one from some rate on gives but a limit); combinations; and what the other
@@ -56,11 +66,12 @@ def undetermined(parameters: Sequence[Parameter], slopes: Slopes, values: Floats
         values: the fitted values (k,) in base units.
         bounds: what bounds each row.
     """
-    out, seen = [], []
+    out: list[Undetermined] = []
+    seen = []
     for j, p in enumerate(parameters):
         wrong = _by_itself(p, j, slopes, float(values[j]), bounds)
         if wrong:
-            out.append(wrong)
+            out.append(Undetermined((p.key,), wrong))
         else:
             seen.append(j)
     rest = [parameters[j] for j in seen]
@@ -68,18 +79,21 @@ def undetermined(parameters: Sequence[Parameter], slopes: Slopes, values: Floats
         return out
     jacobian = slopes.both[:, seen]
     groups = _combinations(jacobian)
-    out += [_not_apart([rest[j] for j in group], jacobian.shape[0], len(parameters)) for group in groups]
+    for members in ([rest[j] for j in group] for group in groups):
+        sentence = _not_apart(members, jacobian.shape[0], len(parameters))
+        out.append(Undetermined(tuple(p.key for p in members), sentence))
     if not groups:
         spread = covariance(rest, jacobian, 0.0)
         for j, p in enumerate(rest):
             error = math.sqrt(float(spread[j, j]))
             if error * LEAST_INFLUENCE > p.width:
                 others = [q.key for q in rest if q is not p]
-                out.append(
+                sentence = (
                     f"{p.key} is not determined beside {' and '.join(others)}: its standard error, "
                     f"{error / p.unit_worth:.2g} {p.number.unit}, is larger than {_known(p)}; leave it out, or add a "
                     f"measurement where {telling([p])}"
                 )
+                out.append(Undetermined((p.key,), sentence))
     return out
 
 
@@ -125,10 +139,10 @@ def _not_apart(members: Sequence[Parameter], rows: int, numbers: int) -> str:
 
 
 def _known(p: Parameter) -> str:
-    n = p.number
-    if n.low is not None and n.high is not None:
-        return f"its published range, {n.low:g} to {n.high:g}"
-    return f"the number itself, {n.value:g}"
+    low, high = p.published_low, p.published_high
+    if low is not None and high is not None:
+        return f"its published range, {low:g} to {high:g}"
+    return f"the number itself, {p.number.value:g}"
 
 
 def _combinations(jacobian: Floats) -> list[list[int]]:

@@ -3,6 +3,8 @@
 How a number is known decides how far it may move: a specification not at all; what has a published range (low and high
 in the file) only inside it; a measured number without a range not at all; a fitted or assumed one without a range by a
 factor of `FREE_FACTOR` either way, which only keeps the search finite.
+
+`A=B` ties two numbers (or more): one value is fitted for both, inside the ranges of both.
 """
 
 from __future__ import annotations
@@ -41,17 +43,34 @@ class ParameterError(ValueError):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A number to fit. `value`, `low` and `high` are in base units, low < high; `published` says whether the bounds
-    are the published range (on the sides that the file states)."""
+    """A number to fit, with those that are tied to it and have its unit. `low` and `high` are in base units, low <
+    high: as far as all of them may move."""
 
     number: Number
     low: float
     high: float
     clock_mhz: float
+    tied: tuple[Number, ...] = ()
 
     @property
     def key(self) -> str:
+        """The first of its numbers, by which it is called."""
         return self.number.key
+
+    @property
+    def numbers(self) -> tuple[Number, ...]:
+        """The number and those that are tied to it."""
+        return self.number, *self.tied
+
+    @property
+    def published_low(self) -> float | None:
+        """Where the published ranges end, in the file's unit; None where none does."""
+        return max((n.low for n in self.numbers if n.low is not None), default=None)
+
+    @property
+    def published_high(self) -> float | None:
+        """As `published_low`."""
+        return min((n.high for n in self.numbers if n.high is not None), default=None)
 
     @property
     def value(self) -> float:
@@ -66,8 +85,8 @@ class Parameter:
     def width(self) -> float:
         """How far the number may be from the truth before anything is measured: its published range, otherwise its
         own size."""
-        n = self.number
-        return self.high - self.low if n.low is not None and n.high is not None else self.scale
+        published = self.published_low is not None and self.published_high is not None
+        return self.high - self.low if published else self.scale
 
     def step(self, at: float) -> float:
         """The step of finite differences at the value `at`, in base units."""
@@ -81,12 +100,12 @@ class Parameter:
 
     def in_file(self, base: float) -> float:
         """`base` in the file's unit, to six digits and inside of the published range."""
-        n = self.number
-        at_end = {self.low: n.low, self.high: n.high}.get(base)
+        low, high = self.published_low, self.published_high
+        at_end = {self.low: low, self.high: high}.get(base)
         value = at_end if at_end is not None else rounded(base / self.unit_worth)
-        if n.low is not None:
-            value = max(value, n.low)
-        return value if n.high is None else min(value, n.high)
+        if low is not None:
+            value = max(value, low)
+        return value if high is None else min(value, high)
 
     def from_file(self, value: float) -> float:
         """A value in the file's unit in base units, as loading the file would give it."""
@@ -100,32 +119,43 @@ class Parameter:
     def ran_away(self, value: float) -> bool:
         """Whether `value` (base units) is at an end that only keeps the search finite: neither published nor the least
         that is physical."""
-        n, end = self.number, self.bound_hit(value)
-        return (end == "high" and n.high is None) or (end == "low" and n.low is None and _key(self.key).above)
+        end = self.bound_hit(value)
+        return (end == "high" and self.published_high is None) or (
+            end == "low" and self.published_low is None and _key(self.key).above
+        )
 
 
-def parameters(platform: Platform, keys: Sequence[str]) -> list[Parameter]:
-    """The numbers called `keys`, in their order.
+def parameters(platform: Platform, fits: Sequence[str]) -> list[Parameter]:
+    """The numbers called `fits`, in their order: keys, or keys that are tied, `A=B`.
 
     Raises:
         ParameterError: none is given, one twice, or some cannot be fitted; all of them, with the reason.
     """
-    if not keys:
+    if not fits:
         raise ParameterError("no number to fit is named: give --fit KEY, such as --fit dma.gm_to_ub.rate")
-    wrong = [f"--fit {key} is given twice: give it once" for key in dict.fromkeys(keys) if list(keys).count(key) > 1]
-    found = []
-    for key in dict.fromkeys(keys):
+    groups = [[key.strip() for key in fit.split("=")] for fit in fits]
+    named = [key for group in groups for key in group]
+    wrong = [f"--fit {key} is given twice: give it once" for key in dict.fromkeys(named) if named.count(key) > 1]
+    for key in dict.fromkeys(named):
         number = platform.numbers.get(key)
         if number is None:
             near = suggestion(key, platform.numbers)
             wrong.append(f"--fit {key}: platform {platform.name!r} has no such number{near}; see 'pto-tune platforms'")
-            continue
-        refusal = _refusal(number)
-        if refusal:
-            wrong.append(f"--fit {key}: {refusal}")
-            continue
-        low, high = _bounds(number)
-        found.append(Parameter(number, low, high, platform[CLOCK_KEY]))
+        elif _refusal(number):
+            wrong.append(f"--fit {key}: {_refusal(number)}")
+    if wrong:
+        raise ParameterError("\n".join(wrong))
+    found = []
+    for group in groups:
+        numbers = [platform.numbers[key] for key in group]
+        low, high = max(_bounds(n)[0] for n in numbers), min(_bounds(n)[1] for n in numbers)
+        if len({n.unit for n in numbers}) > 1:
+            units = ", ".join(f"{n.key} in {n.unit}" for n in numbers)
+            wrong.append(f"--fit {'='.join(group)}: they have different units, {units}: state them in one unit")
+        elif not low < high:
+            unit = numbers[0].base_unit
+            wrong.append(f"--fit {'='.join(group)}: their ranges leave no room, {low:g} to {high:g} {unit}: untie them")
+        found.append(Parameter(numbers[0], low, high, platform[CLOCK_KEY], tuple(numbers[1:])))
     if wrong:
         raise ParameterError("\n".join(wrong))
     return found

@@ -29,11 +29,11 @@ _BETTER = {"spec": 1.0, "measured": 1.0, "fitted": 1.1, "assumed": 2.0, "overrid
 
 @dataclass(frozen=True)
 class Prediction:
-    """Predicted times of all rows, in their order; NaN where there is none."""
+    """Predicted times of all rows (of their pipe, where they have one), in their order; NaN where there is none."""
 
     time_us: Floats
     busiest_us: Floats
-    """Busy time of the busiest pipe."""
+    """Busy time of the row's pipe, or of the busiest one."""
     bounds: tuple[str, ...]
     """What bounds each row: `AIC.M`, `L2-bound, x1.38`."""
     reasons: tuple[str, ...]
@@ -81,12 +81,25 @@ class Predictor:
             row = self.rows[int(members[0])]
             self._problems.append(Problem(row.workload, platform, row.rule_set, self.timing))
             e = evaluate_columns(self._problems[-1], table)
-            time[members] = e.time_us
-            busiest[members] = np.where(e.timed, e.busy.max(axis=1), np.nan) / platform["clock.core_mhz"]
+            busy_us = np.where(e.timed[:, None], e.busy, np.nan) / platform["clock.core_mhz"]
+            names = e.bound_names()
+            time[members] = self._of_pipes(members, e.problem.code.pipes, e.time_us, busy_us)
+            busiest[members] = self._of_pipes(members, e.problem.code.pipes, busy_us.max(axis=1), busy_us)
             for at, i in enumerate(members):
-                bounds[i] = e.bound_names()[at] if e.timed[at] else ""
-                reasons[i] = "" if e.timed[at] else _reason(e, at)
+                bounds[i] = names[at] if e.timed[at] else ""
+                reasons[i] = _reason(e, at, self.rows[i].located.pipe)
         return Prediction(time, busiest, tuple(bounds), tuple(reasons))
+
+    def _of_pipes(self, members: NDArray[np.int64], pipes: Sequence[str], time_us: Floats, busy_us: Floats) -> Floats:
+        """Of each row of a group the busy time of its pipe, and of those without one `time_us`."""
+        out = np.array(time_us, dtype=np.float64)
+        for at, i in enumerate(members):
+            pipe = self.rows[int(i)].located.pipe
+            if pipe:
+                # a pipe that never works has no time to compare with
+                busy = float(busy_us[at, pipes.index(pipe)]) if pipe in pipes else np.nan
+                out[at] = busy if busy > 0 else np.nan
+        return out
 
     def times_us(self, platform: Platform) -> Floats:
         """The times of `predict` alone, for a search: whether a row is legal is not asked again, because sizes and
@@ -94,19 +107,30 @@ class Predictor:
         self.evaluations += 1
         time = np.full(len(self.rows), np.nan)
         for members, table, problem in zip(self._groups, self._tables, self._problems, strict=True):
+            clock_mhz = platform["clock.core_mhz"]
             if problem.workload.has_ranks:
                 row = self.rows[int(members[0])]
-                found = evaluate_columns(Problem(row.workload, platform, row.rule_set, self.timing), table)
-                time[members] = found.time_us
+                e = evaluate_columns(Problem(row.workload, platform, row.rule_set, self.timing), table)
+                time_us, busy_us = e.time_us, np.where(e.timed[:, None], e.busy, np.nan) / clock_mhz
             else:
                 x = execute(problem.code, platform, table, members.shape[0])
-                device_us = x.cycles / platform["clock.core_mhz"]
-                time[members] = np.where(x.hang, np.nan, device_us + launch.overhead_us(platform, self.timing))
+                overhead_us = launch.overhead_us(platform, self.timing)
+                time_us = np.where(x.hang, np.nan, x.cycles / clock_mhz + overhead_us)
+                busy_us = np.where(x.hang[:, None], np.nan, x.busy) / clock_mhz
+            time[members] = self._of_pipes(members, problem.code.pipes, time_us, busy_us)
         return time
 
 
-def _reason(e: Evaluation, row: int) -> str:
-    return f"it has no predicted time: {e.reason(row)}"
+def _reason(e: Evaluation, row: int, pipe: str) -> str:
+    """Why a row has no time to compare with; "" where it has one."""
+    if not e.timed[row]:
+        return f"it has no predicted time: {e.reason(row)}"
+    pipes = e.problem.code.pipes
+    if pipe and pipe not in pipes:
+        return f"{e.problem.workload.name} has no pipe {pipe!r}: it has {', '.join(pipes)}"
+    if pipe and e.busy[row, pipes.index(pipe)] <= 0:
+        return f"its pipe {pipe} does nothing by the prediction"
+    return ""
 
 
 def ideal_platform(platform: Platform, fitted: Sequence[Parameter]) -> Platform:
@@ -117,9 +141,9 @@ def ideal_platform(platform: Platform, fitted: Sequence[Parameter]) -> Platform:
     """
     best = {name: _best(n) for name, n in platform.numbers.items() if not name.startswith("signal.")}
     for p in fitted:
-        if not p.key.startswith("signal."):
-            good = p.high if _is_rate(p.number) else p.low
-            best[p.key] = min(good, best[p.key]) if not _is_rate(p.number) else good
+        for n in p.numbers:
+            if not n.key.startswith("signal."):
+                best[n.key] = p.high if _is_rate(n) else min(p.low, best[n.key])
     return platform.with_values({name: value for name, value in best.items() if value != platform[name]})
 
 
@@ -147,14 +171,16 @@ def possible(
     """The rows whose time can be right, and the others.
 
     A row is left out that has no predicted time (refused, or it hangs), that the executor cannot take, or whose
-    measured time is below the busy time of one pipe on the ideal platform by more than twice its standard error.
+    measured time is below the busy time of one pipe (of its own, where it has one) on the ideal platform by more than
+    twice its standard error.
     """
     kept: list[Row] = []
     out: list[LeftOut] = []
     for row, least, reason in _one_by_one(rows, timing, ideal_platform(platform, fitted)):
         if not reason and row.measured_us * (1 + 2 * row.error) < least:
+            pipe = row.located.pipe or "its busiest pipe"
             reason = (
-                f"{row.measured_us:.4g} us is less than the {least:.4g} us that its busiest pipe needs without any "
+                f"{row.measured_us:.4g} us is less than the {least:.4g} us that {pipe} needs without any "
                 "overhead: its chip, clock, configuration or protocol cannot be what it says"
             )
         if reason:
@@ -175,6 +201,12 @@ def _one_by_one(rows: Sequence[Row], timing: str, platform: Platform) -> list[tu
             return [(rows[0], 0.0, str(error).splitlines()[0])]
         return [one for row in rows for one in _one_by_one([row], timing, platform)]
     return list(zip(rows, found.busiest_us.tolist(), found.reasons, strict=True))
+
+
+def at_values(platform: Platform, fitted: Sequence[Parameter], values: Floats) -> Platform:
+    """`platform` with the numbers of each parameter at its value (k,), in base units."""
+    pairs = zip(fitted, values.tolist(), strict=True)
+    return with_numbers(platform, {n.key: value for p, value in pairs for n in p.numbers})
 
 
 def with_numbers(platform: Platform, values: Mapping[str, float]) -> Platform:

@@ -49,6 +49,27 @@ OfTiming = Annotated[
 ]
 
 
+OfTables = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--published",
+        metavar="TABLE[,TABLE]",
+        help="The rows marked 'fit' of published tables ('pto-tune validate') instead; several times for several.",
+        show_default=False,
+    ),
+]
+Base = Annotated[
+    str | None,
+    typer.Option(
+        "--base",
+        metavar="NAME|FILE",
+        help="The file that the new one inherits from, one that the platform inherits from: the new one is abstract, "
+        "for all relatives to inherit.",
+        show_default="the platform",
+    ),
+]
+
+
 def register(app: typer.Typer) -> None:
     """Add the command `calibrate` to `app`."""
     app.command(name="calibrate", short_help="Fit numbers of a platform to measurements.")(calibrate)
@@ -58,7 +79,11 @@ def calibrate(
     ctx: typer.Context,
     fit: Annotated[
         list[str],
-        typer.Option("--fit", metavar="KEY", help="A number to fit ('pto-tune platforms show'); several times."),
+        typer.Option(
+            "--fit",
+            metavar="KEY[=KEY]",
+            help="A number to fit ('pto-tune platforms show'), or several with one value; several times.",
+        ),
     ],
     platform: options.Platform = options.DEFAULT_PLATFORM,
     measurements: Files = None,
@@ -66,8 +91,19 @@ def calibrate(
         Path | None, typer.Option("--map", metavar="FILE", help="For op summaries of msprof: what each op was.")
     ] = None,
     db: options.Db = None,
+    published: OfTables = None,
     workload: OfWorkload = None,
     timing: OfTiming = None,
+    error: Annotated[
+        float | None,
+        typer.Option(
+            "--error",
+            metavar="SHARE",
+            help="Relative standard error of measurements that say nothing about their spread.",
+            show_default="0.03",
+        ),
+    ] = None,
+    base: Base = None,
     out: Annotated[
         Path | None,
         typer.Option("-o", "--output", metavar="FILE", help="The new platform file (.toml).", show_default="none"),
@@ -87,37 +123,53 @@ def calibrate(
     Examples:
       pto-tune calibrate --platform ascend910b2 --fit dma.gm_to_ub.rate --measurements board.csv -o my-board.toml
       pto-tune calibrate --fit launch.event --fit vector.exp.slope --workload flash_attention --timing event
+      pto-tune calibrate --platform ascend910b1 --published gemm --fit dma.l1_to_l0a.startup=dma.l1_to_l0b.startup
       pto-tune evaluate flash_attention --platform my-board.toml
 
     Exit code 1: nothing could be fitted.
     """
-    from cost_models.platform import load_platform
+    from cost_models.platform import load_platform, platform_names
+    from pto_tune.calibrating.bases import base_file, check_base
     from pto_tune.calibrating.calibration import NothingFitted
     from pto_tune.calibrating.calibration import calibrate as run
+    from pto_tune.calibrating.parameters import parameters
+    from pto_tune.calibrating.rows import UNKNOWN
     from pto_tune.calibrating.writing import check_target, write_platform
     from pto_tune.measuring.protocols import protocol
 
     if measurements and _given(ctx, "db"):
         raise ValueError("--measurements and --db are both given: give the one that holds the measurements")
+    if published and (measurements or mapping or workload or _given(ctx, "db")):
+        raise ValueError("--published stands alone: leave out --measurements, --map, --db and --workload")
     if mapping is not None and not measurements:
         raise ValueError("--map is for files of --measurements: leave it out, or give --measurements FILE")
     chip = load_platform(platform)
     chosen = None if timing is None else protocol(timing)
     if out is not None:
         check_target(out, chip, force)
+    parent = None if base is None else base_file(base)
+    if parent is not None:
+        check_base(chip, parent, [n.key for p in parameters(chip, fit) for n in p.numbers])
     own = options.workload_named(workload) if workload is not None else None
     with Bar(f"fitting {_numbers(len(fit))}", quiet=quiet):
-        if measurements:
+        if published:
+            from pto_tune.calibrating.published import published_rows
+
+            tables = [name.strip() for names in published for name in names.split(",")]
+            located, faulty = published_rows(tables, chip if chip.name in platform_names() else None)
+        elif measurements:
             located, faulty = _of_files(measurements, mapping, chip, own, timing)
         else:
             located, faulty = _of_store(db, chip, own)
         try:
-            found = run(chip, fit, located, timing=chosen, workloads={} if own is None else {own.name: own})
-        except NothingFitted as error:
-            _complain([*faulty, *error.left_out])
-            raise errors.CheckFailed(str(error)) from None
+            named = {} if own is None else {own.name: own}
+            unknown = UNKNOWN if error is None else error
+            found = run(chip, fit, located, timing=chosen, workloads=named, unknown=unknown)
+        except NothingFitted as refusal:
+            _complain([*faulty, *refusal.left_out])
+            raise errors.CheckFailed(str(refusal)) from None
     if out is not None:
-        write_platform(found, out, force)
+        write_platform(found, out, force, parent)
     left_out = [*faulty, *found.left_out]
     if as_json:
         output.as_json(_facts(found, left_out, out))
@@ -233,7 +285,8 @@ def _range(n: FittedNumber) -> str:
 
 
 def _hit(n: FittedNumber) -> str:
-    words = [f"at its {n.bound_hit} end, the truth may lie beyond"] if n.bound_hit else []
+    words = [f"as {n.tied_to}"] if n.tied_to else []
+    words += [f"at its {n.bound_hit} end, the truth may lie beyond"] if n.bound_hit else []
     if n.vague:
         words.append("less certain than before")
     return "; ".join(words)
@@ -266,6 +319,7 @@ def _facts(c: Calibration, left_out: Sequence[LeftOut], out: Path | None) -> dic
                 "high": n.high,
                 "bound_hit": n.bound_hit or None,
                 "vague": n.vague,
+                "tied_to": n.tied_to or None,
             }
             for n in c.numbers
         ],
@@ -279,6 +333,7 @@ def _facts(c: Calibration, left_out: Sequence[LeftOut], out: Path | None) -> dic
             {
                 "where": f.row.located.where,
                 **measurement_facts(f.row.located.measurement),
+                "quantity": f"busy {f.row.located.pipe}" if f.row.located.pipe else "time",
                 "measured_us": f.row.measured_us,
                 "before_us": f.before_us,
                 "after_us": f.after_us,

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from pto_tune.rule_sets import Direction, FlagUse, RuleSet, Way
 
 PERIOD = {"half": "SlotNum / 2", "slot_num": "SlotNum", "one": "1"}
-FIRST_WAIT = {"slot_num": "tile SlotNum", "one": "tile 1"}
+FIRST_WAIT = {"slot_num": "tile SlotNum", "zero": "tile 0"}
 CREDITS = {"none": "none", "period": "SyncPeriod"}
 DRAIN = {"computed": "what is pending", "period": "SyncPeriod"}
 CONSUMER = {"C2V": "AIV", "V2C": "AIC"}
@@ -31,12 +31,13 @@ _PERIOD_IN_FULL = {
 }
 _WAITS = {
     "slot_num": "before tile i (from 0) where i >= SlotNum and i % SyncPeriod = 0",
-    "one": "before tile i (from 0) where i >= 1 and i % SyncPeriod = 0",
+    "zero": "before tile i (from 0) where i % SyncPeriod = 0",
 }
 _CONSTRUCTION = {
     "none": "nothing is sent",
-    "period": "the consumer sends SyncPeriod credits: the producer may run ahead",
+    "period": "the consumer sends SyncPeriod credits",
 }
+_CREDITS_FOR = {"slot_num": ": the producer may run ahead", "zero": ", which the first tile takes"}
 _DESTRUCTION = {
     "computed": "the producer waits for the credits that are still pending",
     "period": "the producer waits SyncPeriod times, whatever is pending",
@@ -124,7 +125,8 @@ def facts(r: RuleSet) -> Iterator[tuple[str, str]]:
     yield "SyncPeriod", f"{_PERIOD_IN_FULL[r.period]} (of a TPipe; one credit stands for so many slots)"
     yield "producer waits", _WAITS[r.wait_from]
     yield "consumer frees", "behind tile i where (i + 1) % SyncPeriod = 0"
-    yield "construction", _CONSTRUCTION[r.ctor_credits] + exempt
+    credits_for = _CREDITS_FOR[r.wait_from] if r.ctor_credits == "period" else ""
+    yield "construction", _CONSTRUCTION[r.ctor_credits] + credits_for + exempt
     yield "destruction", _DESTRUCTION[r.drain] + exempt
 
 

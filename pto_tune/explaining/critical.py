@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from pto_tune.explaining.timeline import CHANNEL, COLUMN, DECIDER, DURATION, END, KIND, PRODUCER, START, Timeline
+from pto_tune.explaining.columns import CHANNEL, COLUMN, DECIDER, DURATION, END, KIND, PRODUCER, START
+from pto_tune.explaining.timeline import Timeline
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -11,7 +11,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from pto_tune.executor.layout import REMATERIALISED
-from pto_tune.explaining.timeline import AT, END, KIND, START
+from pto_tune.explaining.columns import AT, END, KIND, START
 from pto_tune.lowering import code as c
 
 if TYPE_CHECKING:

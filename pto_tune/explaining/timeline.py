@@ -14,6 +14,7 @@ from pto_tune.executor.engine import Buffers, capacity_of_channels
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL, REMATERIALISED
 from pto_tune.executor.tables import program_of
+from pto_tune.explaining.columns import AT, BASE, DURATION, END, KIND, START
 from pto_tune.lowering import code as c
 
 if TYPE_CHECKING:
@@ -26,10 +27,6 @@ if TYPE_CHECKING:
     from pto_tune.lowering.code import Code
 
     Ints = NDArray[np.int64]
-
-# columns of the table of operations, and of the table of sources
-KIND, AT, DURATION, END, START, BASE, DECIDER, FIRST = range(8)
-PRODUCER, CHANNEL, CONSTANT, COLUMN = range(4)
 
 
 @dataclass(frozen=True)

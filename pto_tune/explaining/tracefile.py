@@ -8,7 +8,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pto_tune.explaining.timeline import CHANNEL, END, FIRST, KIND, PRODUCER, START
+from pto_tune.explaining.columns import CHANNEL, END, FIRST, KIND, PRODUCER, START
 
 if TYPE_CHECKING:
     from collections.abc import Callable

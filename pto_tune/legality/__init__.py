@@ -10,6 +10,7 @@ from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+from pto_tune.legality.bulk import bulk_rules
 from pto_tune.legality.calls import pipe_uses
 from pto_tune.legality.memory import alignment_rules, capacity_rules, gm_ring_bytes, memory_parts
 from pto_tune.legality.parts import part_rules
@@ -64,6 +65,7 @@ def check(
     rules += capacity_rules(workload, platform, rule_set, uses, env, n)
     rules += alignment_rules(workload, platform, env, n)
     rules += shape_rules(workload, env, n)
+    rules += bulk_rules(workload, platform, env, n)
     if workload.has_ranks:
         rules += remote_rules(workload, platform, env, n)
     return rules

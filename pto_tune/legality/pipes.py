@@ -103,7 +103,10 @@ def whole_tile_bytes(site: Site) -> Ints:
 
 def _slot_size(use: PipeUse, platform: Platform, env: Mapping[str, Any], n: int) -> RuleColumn:
     """SlotSize holds a logical entry: `tile_bytes` (GlobalData) and every whole tile that is pushed. The page of TPUSH
-    asks for it (docs/isa/TPUSH.md, FIFO slot); no header checks it."""
+    asks for it (docs/isa/TPUSH.md, FIFO slot); no header checks it. A pipe with `part_slots` only needs room for a half
+    in UB, where each sub-core has its part at the slot's start (npu/a5/TPush.hpp:210-235)."""
+    import numpy as np
+
     f = use.fifo
     size, entry = grid(evaluate(f.slot_bytes, env), n), grid(evaluate(f.tile_bytes, env), n)
     align = int(platform["memory.align"])
@@ -115,7 +118,12 @@ def _slot_size(use: PipeUse, platform: Platform, env: Mapping[str, Any], n: int)
             f"nearest legal: {needed}"
         )
 
-    pushed = [whole_tile_bytes(s) for s in use.sites if s.producer and s.tile is not None]
+    def needed_of(site: Site) -> Ints:
+        whole = whole_tile_bytes(site)
+        halves = f.part_slots and use.possible and use.ring(site.way) == "UB"
+        return np.where(site.ends[0].split != NO_SPLIT, -(-whole // 2), whole) if halves else whole
+
+    pushed = [needed_of(s) for s in use.sites if s.producer and s.tile is not None]
     cases = [Case((size < tile) & use.used, partial(sentence, tile)) for tile in (entry, *pushed)]
     return rule(f"{f.name}-slot-size", n, cases)
 

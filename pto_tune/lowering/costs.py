@@ -2,7 +2,8 @@
 
 Models and their arguments: `dma` (path, bytes, burst_bytes, hbm_bytes), `matmul` (m, k, n, elem_bytes), `drain`
 (rows, cols, out_bytes, hbm_bytes), `drain_ub` (rows, cols, out_bytes; family `a5` only), `vector` (family, rows,
-cols, elem_bytes), `cycles` (cycles).
+cols, elem_bytes), `hbm_wait` (bytes, blocks), `bulk` (link, transport, direction: places in the lists of
+`cost_models.bulk`; bytes), `cycles` (cycles).
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "drain": ("rows", "cols", "out_bytes", "hbm_bytes"),
     "drain_ub": ("rows", "cols", "out_bytes"),
     "vector": ("family", "rows", "cols", "elem_bytes"),
+    "hbm_wait": ("bytes", "blocks"),
+    "bulk": ("link", "transport", "direction", "bytes"),
     "cycles": ("cycles",),
 }
 
@@ -38,7 +41,7 @@ def cost_cycles(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> NDArr
     """Cycles of one cost, not rounded; broadcast over the columns of `env`."""
     import numpy as np
 
-    from cost_models import cube, dma, fixpipe, vector
+    from cost_models import cube, dma, fixpipe, sharing, vector
 
     a: dict[str, Any] = {k: evaluate(v, env) if isinstance(v, Expr) else v for k, v in cost.args}
     match cost.model:
@@ -52,9 +55,29 @@ def cost_cycles(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> NDArr
             r = fixpipe.drain_cycles(platform, a["rows"], a["cols"], a["out_bytes"], target="ub")
         case "vector":
             r = vector.op_cycles(platform, a["family"], a["rows"], a["cols"], a["elem_bytes"])
+        case "hbm_wait":
+            r = sharing.wait_cycles(platform, a["bytes"], np.maximum(a["blocks"], 1))
+        case "bulk":
+            r = _bulk_cycles(platform, a)
         case _:
             r = a["cycles"]
     return np.asarray(r, dtype=np.float64)
+
+
+def _bulk_cycles(platform: Platform, a: Mapping[str, Any]) -> NDArray[np.float64]:
+    """Cycles of a block, by the link, transport and direction of each row."""
+    import numpy as np
+
+    from cost_models import bulk
+
+    columns = np.broadcast_arrays(*(a[name] for name in MODELS["bulk"]))
+    link, transport, direction, size = (np.atleast_1d(c) for c in columns)
+    out = np.zeros(link.shape, dtype=np.float64)
+    for x, y, z in np.unique(np.stack([link, transport, direction]).reshape(3, -1), axis=1).T:
+        names = bulk.LINKS[x], bulk.TRANSPORTS[y], bulk.DIRECTIONS[z]
+        here = (link == x) & (transport == y) & (direction == z)
+        out[here] = bulk.block_cycles(platform, *names, size[here])
+    return out.reshape(columns[0].shape)
 
 
 def cost_bytes(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> tuple[Any, Any, Any]:

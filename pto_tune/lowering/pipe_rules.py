@@ -28,7 +28,7 @@ def period_expr(fifo: Fifo, rule_set: RuleSet) -> Expr:
 
 def first_wait_expr(fifo: Fifo, rule_set: RuleSet) -> Expr:
     """The first tile that may wait for space."""
-    first = fifo.slot_num if rule_set.wait_from == "slot_num" else expr(1)
+    first = fifo.slot_num if rule_set.wait_from == "slot_num" else expr(0)
     return first if fifo.kind == "TPipe" else where(fifo.gated, fifo.slot_num, 0)
 
 

@@ -102,7 +102,9 @@ class Fifo:
     what the kernel gives for rings in GM (0: what they need). `allocate`, `record`, `wait` and `free` are the four
     switches of producer and consumer. `gated`: the kernel gates the switches of a TMPipe by depth and period.
     `unit_flag` is EN_UNIT_FLAG, which only turns on the fixpipe unit flag of accumulator stores. `tile_bytes` is the
-    logical FIFO entry of the GlobalData flow; tiles of the TileData flow have their own shapes.
+    logical FIFO entry of the GlobalData flow; tiles of the TileData flow have their own shapes. `part_slots`: slots of
+    a ring in UB hold one sub-core's part of a split tile, which is all that is written and read there; the page of
+    TPUSH asks for slots of a whole tile.
     """
 
     name: str
@@ -127,6 +129,7 @@ class Fifo:
     wait: Expr = field(default_factory=_one)
     free: Expr = field(default_factory=_one)
     gated: Expr = field(default_factory=_zero)
+    part_slots: bool = False
 
     @property
     def flows(self) -> tuple[str, ...]:

@@ -55,6 +55,17 @@ def vector(family: str, rows: ExprLike, cols: ExprLike, elem_bytes: ExprLike = 4
     return _cost("vector", family=family, rows=rows, cols=cols, elem_bytes=elem_bytes)
 
 
+def hbm_wait(nbytes: ExprLike, blocks: ExprLike) -> Cost:
+    """What a core waits, beside its transfers, while the cores of `blocks` bring lines that they share from HBM, each
+    `nbytes` of them."""
+    return _cost("hbm_wait", bytes=nbytes, blocks=blocks)
+
+
+def bulk(link: ExprLike, transport: ExprLike, direction: ExprLike, nbytes: ExprLike) -> Cost:
+    """A block of a bulk copy between ranks; the first three are places in the lists of `cost_models.bulk`."""
+    return _cost("bulk", link=link, transport=transport, direction=direction, bytes=nbytes)
+
+
 def cycles(value: ExprLike) -> Cost:
     """A duration that the user gives."""
     return _cost("cycles", cycles=value)

@@ -47,7 +47,7 @@ def notified(rule_set: RuleSet, slot_num: ArrayLike, period: ArrayLike, tiles: A
 
 def waited(rule_set: RuleSet, slot_num: ArrayLike, period: ArrayLike, tiles: ArrayLike, *, form: str = TPIPE) -> Ints:
     """Credits that the producer's calls wait for: one at each tile i with first <= i < N and i % P == 0, where `first`
-    is SlotNum or 1 by the rule set, that is max(0, ceil(N / P) - ceil(first / P))."""
+    is SlotNum or 0 by the rule set, that is max(0, ceil(N / P) - ceil(first / P))."""
     n = _column("number of tiles", tiles, 0)
     p = sync_period(rule_set, slot_num, period, form=form)
     taken: Ints = np.maximum(0, -(-n // p) - _periods_without_wait(rule_set, slot_num, p, form))
@@ -135,7 +135,7 @@ def _periods_without_wait(rule_set: RuleSet, slot_num: ArrayLike, period: Ints, 
     if form == TMPIPE:
         return np.zeros_like(period)
     slots = _column("SlotNum", slot_num, 1)
-    first = slots if form == GATED_TMPIPE or rule_set.wait_from == "slot_num" else np.ones_like(slots)
+    first = slots if form == GATED_TMPIPE or rule_set.wait_from == "slot_num" else np.zeros_like(slots)
     periods: Ints = -(-first // period)
     return periods
 

@@ -1,5 +1,8 @@
 """Numbers that were fitted together: normal around their values, with the covariance that their file states.
 
+Every file behind a platform may state one; fits of several files are independent of each other. A number counts where
+it still stands as that file states it. What a file ties to another number varies as that one does.
+
 Cut off at the ends of each number's own range. Assumption: the fit is linear near its optimum, which is where a
 covariance comes from.
 """
@@ -9,15 +12,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import lru_cache
 from math import sqrt
-from pathlib import Path
 from statistics import NormalDist
 from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cost_models.calibrated import read_covariance
 from cost_models.keys import CLOCK_KEY, to_base
+from cost_models.platform import standing_fits
 from pto_tune.uncertainty.kinds import range_of, whole_where_stated
 
 if TYPE_CHECKING:
@@ -50,32 +52,32 @@ def normals(u: Floats) -> Floats:
 
 
 def fit_of(platform: Platform) -> Fit | None:
-    """The fit that the platform's own file states; None where it states none, or all its numbers were replaced."""
+    """The fits that the platform's numbers come from, as one; None where there are none, or all were replaced."""
     return _fit(platform)
 
 
 @lru_cache(maxsize=8)
 def _fit(platform: Platform) -> Fit | None:
-    try:
-        found = read_covariance(Path(platform.source_path))
-    except OSError:
-        return None
-    if found is None:
-        return None
-    at = [i for i, key in enumerate(found.keys) if platform.numbers[key].kind == "fitted"]
-    at = [i for i in at if found.values[i][i] > 0]
-    if not at:
-        return None
     clock = platform[CLOCK_KEY]
-    sd = [sqrt(found.values[i][i]) for i in at]
-    correlation = [
-        [found.values[i][j] / (a * b) for j, b in zip(at, sd, strict=True)] for i, a in zip(at, sd, strict=True)
-    ]
-    return Fit(
-        keys=tuple(found.keys[i] for i in at),
-        deviations=tuple(to_base(s, found.units[i], clock) for i, s in zip(at, sd, strict=True)),
-        triangle=cholesky(correlation),
-    )
+    keys: list[str] = []
+    deviations: list[float] = []
+    blocks: list[Floats] = []
+    for fit in standing_fits(platform):
+        found = fit.covariance
+        at = [i for i in fit.standing if found.values[i][i] > 0]
+        sd = [sqrt(found.values[i][i]) for i in at]
+        pairs = list(zip(at, sd, strict=True))
+        keys += [found.keys[i] for i in at]
+        deviations += [to_base(s, found.units[i], clock) for i, s in pairs]
+        blocks.append(cholesky([[found.values[i][j] / (a * b) for j, b in pairs] for i, a in pairs]))
+    if not keys:
+        return None
+    triangle, n = np.zeros((len(keys), len(keys))), 0
+    for block in blocks:
+        m = n + block.shape[0]
+        triangle[n:m, n:m] = block
+        n = m
+    return Fit(tuple(keys), tuple(deviations), triangle)
 
 
 def cholesky(matrix: list[list[float]]) -> Floats:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from pto_tune.published.cases import Case, load_table, table_names
+from pto_tune.published.left_out import tables_fitted_to
+from pto_tune.validating.leading import Leading, leading
 from pto_tune.validating.limits import Result, results
-from pto_tune.validating.running import Outcome, predict
+from pto_tune.validating.running import Outcome, predict, predict_unseen
 from pto_tune.validating.summary import Errors, Summary, summarise
 
 if TYPE_CHECKING:
@@ -21,22 +23,32 @@ ALL_TABLES = "all tables"
 class Report:
     """Outcomes of the cases that were run, summaries by table and of all, and the limits on these tables.
 
-    `excluded` were left out for a reason of their own, `slow` because they take long.
+    `outcomes` are predicted with the platforms as they are; `unseen` are the same cases, in the same order, predicted
+    with numbers that never saw the table of each (leave-one-table-out). Summaries and limits are of these, without the
+    cases that a number was fitted to which no published figure outside of their table tells.
+
+    `excluded` were left out for a reason of their own, `slow` because they take long. `leading`: the numbers that could
+    explain the errors, None where they were not asked for.
     """
 
     outcomes: tuple[Outcome, ...]
+    unseen: tuple[Outcome, ...]
     tables: tuple[Summary, ...]
     overall: Summary
     limits: tuple[Result, ...]
     excluded: tuple[Case, ...]
     slow: tuple[Case, ...]
+    leading: Leading | None = None
 
 
-def validate(tables: Sequence[str] = (), platform: str | Platform | None = None, *, slow: bool = False) -> Report:
+def validate(
+    tables: Sequence[str] = (), platform: str | Platform | None = None, *, slow: bool = False, lead: bool = False
+) -> Report:
     """Predict the published cases and sum them up.
 
     tables: which ones (none: all). platform: the cases of one built-in platform alone, by its name; or a platform of
     one's own, which takes the place of the built-in one of the same SoC. slow: also those that take long.
+    lead: also the numbers that could explain the errors, which takes several times as long.
 
     Raises:
         ValueError: an unknown table or platform, or a platform whose SoC is that of no built-in one.
@@ -50,16 +62,21 @@ def validate(tables: Sequence[str] = (), platform: str | Platform | None = None,
     excluded = [c for c in found if c.use == "excluded"]
     late = [c for c in found if c.slow and not slow and c.use != "excluded"]
     outcomes = predict([c for c in found if slow or not c.slow], stands_in)
-    by_table: dict[str, list[Outcome]] = {}
-    for o in outcomes:
-        by_table.setdefault(o.case.table, []).append(o)
+    unseen = predict_unseen(outcomes, stands_in)
+    told = tables_fitted_to()
+    blind = [o for o in unseen if o.case.use != "fit" or o.case.table in told]
     return Report(
         tuple(outcomes),
-        tuple(summarise(name, group) for name, group in by_table.items()),
-        summarise(ALL_TABLES, outcomes),
-        tuple(results(outcomes)),
+        tuple(unseen),
+        tuple(
+            summarise(name, *([o for o in found if o.case.table == name] for found in (blind, outcomes)))
+            for name in dict.fromkeys(o.case.table for o in outcomes)
+        ),
+        summarise(ALL_TABLES, blind, outcomes),
+        tuple(results(blind, outcomes)),
         tuple(excluded),
         tuple(late),
+        leading(outcomes, stands_in, slow=slow) if lead else None,
     )
 
 
@@ -79,7 +96,10 @@ def _platform(reference: str | Platform) -> tuple[str, Platform | None]:
 
 
 def as_record(report: Report) -> dict[str, Any]:
-    """The report as plain data, ready for JSON; what there is not is NaN."""
+    """The report as plain data, ready for JSON; what there is not is NaN.
+
+    What is not said to be as shipped is of numbers that never saw the table.
+    """
     return {
         "overall": _summary(report.overall),
         "tables": [_summary(s) for s in report.tables],
@@ -89,11 +109,13 @@ def as_record(report: Report) -> dict[str, Any]:
                 "statistic": r.limit.statistic,
                 "low": r.limit.low,
                 "high": r.limit.high,
-                "value": r.value,
-                "value_without_fitted": r.unfitted,
+                "value": r.unseen,
+                "met": r.met,
+                "value_as_shipped": r.value,
+                "value_as_shipped_without_fitted": r.unfitted,
+                "met_as_shipped": r.met_as_shipped,
                 "cases": r.n,
                 "fitted": r.fitted,
-                "met": r.met,
             }
             for r in report.limits
         ],
@@ -109,18 +131,21 @@ def as_record(report: Report) -> dict[str, Any]:
                 "quantity": " ".join(filter(None, (o.case.quantity, o.case.pipe))),
                 "use": o.case.use,
                 "measured": o.case.measured,
-                "predicted": o.predicted,
-                "error": o.error,
+                "predicted": u.predicted,
+                "error": u.error,
+                "predicted_as_shipped": o.predicted,
+                "error_as_shipped": o.error,
                 "verdict": o.verdict,
                 "reason": o.reason,
                 "bound": o.bound,
                 "source": o.case.source,
                 "note": o.case.note,
             }
-            for o in report.outcomes
+            for o, u in zip(report.outcomes, report.unseen, strict=True)
         ],
         "excluded": [{"case": c.name, "why": c.why} for c in report.excluded],
         "slow": [c.name for c in report.slow],
+        "leading": None if report.leading is None else report.leading.as_plain(),
     }
 
 
@@ -128,9 +153,9 @@ def _summary(s: Summary) -> dict[str, Any]:
     return {
         "table": s.table,
         "times": _errors(s.times),
-        "fitted": _errors(s.fitted),
         "shares": _errors(s.shares),
-        "fitted_shares": _errors(s.fitted_shares),
+        "as_shipped_not_fitted": _errors(s.shipped),
+        "as_shipped_fitted": _errors(s.fitted),
         "ordered": s.ordered,
         "untimed": [o.case.name for o in s.untimed],
         "tau": s.tau,

@@ -10,6 +10,7 @@ import numpy as np
 
 from cost_models.platform import load_platform
 from pto_tune.evaluation import Problem, evaluate_columns
+from pto_tune.published.left_out import tables_fitted_to, without
 from pto_tune.table import parameter, parameters, parse_value
 from pto_tune.verdicts import VERDICTS
 from pto_tune.workloads import workload
@@ -74,6 +75,21 @@ def predict(cases: Iterable[Case], platforms: Mapping[str, Platform] | None = No
         group = [wanted[i] for i in at]
         found |= dict(zip(at, _outcomes(problem, group), strict=True))
     return [found[i] for i in range(len(wanted))]
+
+
+def predict_unseen(shipped: Sequence[Outcome], platforms: Mapping[str, Platform] | None = None) -> list[Outcome]:
+    """The same cases, predicted with numbers that never saw the table of each; where nothing was fitted to that, the
+    outcome as it is. `platforms` as of `predict`."""
+    own = platforms or {}
+    out = list(shipped)
+    for table in tables_fitted_to():
+        at = [i for i, o in enumerate(shipped) if o.case.table == table]
+        chips = {name: own.get(name) or load_platform(name) for name in {shipped[i].case.platform for i in at}}
+        others = {name: without(chip, table) for name, chip in chips.items()}
+        moved = [i for i in at if others[shipped[i].case.platform] != chips[shipped[i].case.platform]]
+        for i, outcome in zip(moved, predict([shipped[i].case for i in moved], others), strict=True):
+            out[i] = outcome
+    return out
 
 
 def _outcomes(problem: Problem, cases: Sequence[Case]) -> list[Outcome]:

@@ -45,15 +45,17 @@ class Group:
 class Summary:
     """Of one table, or of all ("all tables").
 
-    `times`: cases that no number was fitted to; `fitted`: those that some was; `shares`: of pipes, the fitted ones
-    apart in `fitted_shares`. `ordered`: cases that count for the order alone. `untimed`: those without a prediction.
+    `times`: all times, predicted with numbers that never saw their table; `shares`: of pipes, likewise. `shipped`:
+    times that no number was fitted to, predicted with the numbers as they are; `fitted`: those that some was fitted to,
+    likewise. `ordered`: cases that count for the order alone. `untimed`: those without a prediction. Series and groups
+    are of numbers that never saw their table.
     """
 
     table: str
     times: Errors
-    fitted: Errors
     shares: Errors
-    fitted_shares: Errors
+    shipped: Errors
+    fitted: Errors
     ordered: int
     untimed: tuple[Outcome, ...]
     series: tuple[Series, ...]
@@ -76,25 +78,34 @@ class Summary:
         return sum(g.choice.regret for g in self.groups) / len(self.groups) if self.groups else float("nan")
 
 
-def summarise(table: str, outcomes: Iterable[Outcome]) -> Summary:
-    """The summary of outcomes, of one or several tables."""
-    every = list(outcomes)
-    timed = [o for o in every if isfinite(o.predicted)]
+def summarise(table: str, unseen: Iterable[Outcome], shipped: Iterable[Outcome] | None = None) -> Summary:
+    """The summary of outcomes, of one or several tables.
 
-    def errors_of(share: bool, use: str) -> Errors:
-        return errors([o for o in timed if (o.case.quantity == "share") == share and o.case.use == use])
+    unseen: predicted with numbers that never saw the table of each case. shipped: the same cases with the numbers as
+    they are; None where they are the same.
+    """
+    every = list(unseen)
+    as_they_are = _timed(every if shipped is None else shipped)
+    timed = _timed(every)
+
+    def errors_of(found: Sequence[Outcome], share: bool, *uses: str) -> Errors:
+        return errors([o for o in found if (o.case.quantity == "share") == share and o.case.use in uses])
 
     return Summary(
         table,
-        errors_of(False, "validate"),
-        errors_of(False, "fit"),
-        errors_of(True, "validate"),
-        errors_of(True, "fit"),
+        errors_of(timed, False, "validate", "fit"),
+        errors_of(timed, True, "validate", "fit"),
+        errors_of(as_they_are, False, "validate"),
+        errors_of(as_they_are, False, "fit"),
         sum(o.case.use == "order" for o in timed),
         tuple(o for o in every if not isfinite(o.predicted)),
         _series(timed),
         _groups(timed),
     )
+
+
+def _timed(outcomes: Iterable[Outcome]) -> list[Outcome]:
+    return [o for o in outcomes if isfinite(o.predicted)]
 
 
 def errors(outcomes: Sequence[Outcome]) -> Errors:

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
 
 _MODULES = (
     "flash_attention",
+    "flash_attention_950",
     "paged_attention",
     "gemm",
     "matmul_epilogue",
@@ -22,6 +23,7 @@ _MODULES = (
     "allgather_gemm",
     "moe_dispatch",
     "datacopy",
+    "bulk_transfer",
 )
 
 

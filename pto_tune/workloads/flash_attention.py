@@ -3,7 +3,8 @@
 Cube and vector work on tiles of CUBE_S0 x TILE_S1 through three FIFOs: `qk` (fp32, cube to vector), `p` (fp16, vector
 to cube), `pv` (fp32, cube to vector), all in the GlobalData flow. QK runs `qk_preload` tiles ahead of PV. A tile is
 worked on in TILE_S1 / CUBE_S1 sub-tiles; in the steady loop the sub-tiles of QK and PV alternate. The running exp-max
-factors live in a ring of FifoDepth entries in UB that no flag protects.
+factors live in a ring of FifoDepth entries in UB that no flag protects. On Ascend 950 too the rings lie in GM;
+`flash_attention_950` has them on chip.
 
 Facts from hw-native-sys/pto-isa kernels/manual/common/flash_atten: TALLOC of QK before the K load, TPOP of P before the
 V load, TFREE after the last load of a tile, TALLOC of P after the first softmax slice, TALLOC of PV before its store;

@@ -2,35 +2,42 @@
 
 A grid of cores, each with a block of singleCoreM x singleCoreN, worked on in base tiles of base_m x base_n x base_k.
 One TLOAD brings step_k slices of K at once, of A and of B, which sets the length of the DMA bursts. L1, L0A and L0B are
-ping-pong; there is one L0C tile, so the cube stops during each drain.
+ping-pong; there is one L0C tile, so the cube stops during each drain, unless `unit_flag` lets the drain follow the last
+product and the next product follow the drain.
+
+What comes from HBM is counted once, evenly over all loads. Cores along M or N read the same lines at the same time, so
+that all of them wait for HBM while one of them fetches a line (`hbm_wait`).
 
 `dtype` is the type of A and B. The mx types (950) have a scale of 8 bits for every 32 elements along K. Scales are
-loaded in front of their data by instructions of their own, on each way, and are ready when the data are. In L1 they
-have tiles of their own. Beside L0A and L0B they lie in a space of their own at the data's address / 16
-(SHIFT_MX_ADDR of npu/a5/utils.hpp): they are 1/32 (mxfp8) or 1/16 (mxfp4) of the data, so that they fit where those do.
+loaded by instructions of their own, for `scale_loads` loads of data at once, in front of the first of these; a slice of
+them goes to L0 in front of each slice of data. In L1 they have tiles of their own. Beside L0A and L0B they lie in a
+space of their own at the data's address / 16 (SHIFT_MX_ADDR of npu/a5/utils.hpp): they are 1/32 (mxfp8) or 1/16 (mxfp4)
+of the data, so that they fit where those do.
 
-Facts from hw-native-sys/pto-isa kernels/manual/a2a3/gemm_performance; rates of the types from the Cube table of
-cannmirror/asc-devkit (16 x 16 x 32 products a cycle for mxfp8, 16 x 16 x 64 for mxfp4). Assumed: B is stored with K
-contiguous, each operand is read from HBM once, 16 rows of scales are stored together (layouts MX_A_ZZ and MX_B_NN of
-pto-isa) and brought with every load of data, and a load of scales costs what one of data does on the same path.
+Facts from hw-native-sys/pto-isa kernels/manual/a2a3/gemm_performance (float outputs, rows of tiles outermost) and
+kernels/manual/a5/matmul_mxfp8_performance (scales row by row like the data, mxScalePara 8, bfloat16 outputs); rates
+of the types from the Cube table of cannmirror/asc-devkit (16 x 16 x 32 products a cycle for mxfp8, x 64 for mxfp4).
+Assumed: B is stored with K contiguous, and a load of scales costs what one of data does on the same path. Not
+expressed: inputs that are read from HBM again because L2 has no room for them until they are needed again, and inputs
+that an earlier launch has left in L2.
 """
 
 from __future__ import annotations
 
-from pto_tune.model.expr import Expr, ceildiv, expr, maximum, name, nearest_multiple, not_, where
-from pto_tune.model.nodes import Buffer, Launch, Node, Parameter, Rule, Tunable, Workload
-from pto_tune.model.vocabulary import dma, drain, instr, loop, matmul, steady_loop, sync, when
+from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, nearest_multiple, not_, where
+from pto_tune.model.nodes import Buffer, Instr, Launch, Node, Parameter, Rule, Token, Tunable, Workload
+from pto_tune.model.vocabulary import Names, dma, drain, hbm_wait, instr, loop, matmul, steady_loop, sync, when
 
 DTYPES = ("fp16", "bf16", "mxfp8", "mxfp4")
 OUT_TYPES = ("fp32", "fp16")
 SCALED = 32
 """Elements along K that share a scale of one byte."""
-SCALE_ROWS = 16
-"""Rows whose scales are stored together, two of each row at a time."""
 
 M, K, N = name("m"), name("k"), name("n")
 BASE_M, BASE_K, BASE_N, STEP_K = name("base_m"), name("base_k"), name("base_n"), name("step_k")
 GRID_M, GRID_N = name("grid_m"), name("grid_n")
+BLOCKS = GRID_M * GRID_N
+UNIT_FLAG, SLABS, GROUP, SCALE_ROW = name("unit_flag"), name("slabs"), name("group"), name("scale_row")
 SLAB, PACKED, MX, OUT_BYTES = name("slab_k"), name("packed"), name("mx"), name("out_bytes")
 
 DERIVED = (
@@ -42,6 +49,9 @@ DERIVED = (
     ("mx", name("dtype").ge(DTYPES.index("mxfp8"))),
     # elements in two bytes
     ("packed", where(MX, where(name("dtype").eq(DTYPES.index("mxfp4")), 4, 2), 1)),
+    # slabs that share a load of scales, and what such a load brings of a row
+    ("group", maximum(where(MX, minimum(name("scale_loads"), SLABS), SLABS), 1)),
+    ("scale_row", where(MX, ceildiv(GROUP * SLAB, SCALED), 0)),
     ("out_bytes", where(name("out_type").eq(OUT_TYPES.index("fp32")), 4, 2)),
 )
 
@@ -55,23 +65,31 @@ def _scales(rows: Expr, k: Expr) -> Expr:
     return where(MX, rows * ceildiv(k, SCALED), 0)
 
 
-def _load(buffer: str, rows: Expr, reused: Expr) -> tuple[Node, ...]:
-    """A slab into L1, of which `reused` is the share that no other core has brought into L2 before."""
-    data, scales = _data(rows, SLAB), _scales(rows, SLAB)
-    loaded = dma("gm_to_l1", data, SLAB * 2 // PACKED, data * reused // maximum(N if buffer == "a_l1" else M, 1))
-    return (
-        when(not_(MX), instr("TLOAD", "MTE2", loaded, acquires=[buffer], publishes=[buffer])),
-        when(
-            MX,
-            instr(
-                "TLOAD", "MTE2",
-                dma("gm_to_l1", scales, SCALE_ROWS * ceildiv(SLAB, SCALED),
-                    scales * reused // maximum(N if buffer == "a_l1" else M, 1)),
-                acquires=[buffer],
-            ),
-            instr("TLOAD", "MTE2", loaded, publishes=[buffer]),
-        ),
-    )  # fmt: skip
+def _cold(nbytes: Expr, reused: Expr, whole: Expr) -> Expr:
+    """Of `nbytes`, what no other core has brought into L2 before: a share `reused` / `whole`."""
+    return nbytes * reused // maximum(whole, 1)
+
+
+def _tload(nbytes: Expr, burst: Expr, cold: Expr, acquires: Names = (), publishes: Names = ()) -> Instr:
+    """From GM to L1. The other cores along M or N read the same lines at the same time, so that all wait for HBM."""
+    costs = (dma("gm_to_l1", nbytes, burst, cold), hbm_wait(cold, BLOCKS))
+    return instr("TLOAD", "MTE2", *costs, acquires=acquires, publishes=publishes, issues=1)
+
+
+def _loads(first: bool) -> tuple[Node, ...]:
+    """A slab of A and of B into L1; the `first` of a group with the scales of the whole group in front, mx types."""
+    data = SLAB * 2 // PACKED
+    out: list[Node] = []
+    for buffer, rows, reused, whole in (("a_l1", BASE_M, BASE_N, N), ("b_l1", BASE_N, BASE_M, M)):
+        size, scales = _data(rows, SLAB), rows * SCALE_ROW
+        load = _tload(size, data, _cold(size, reused, whole), [buffer], [buffer])
+        if first:
+            of_scales = _tload(scales, SCALE_ROW, _cold(scales, reused, whole), [buffer])
+            behind = _tload(size, data, _cold(size, reused, whole), publishes=[buffer])
+            out += [when(not_(MX), load), when(MX, of_scales, behind)]
+        else:
+            out.append(load)
+    return tuple(out)
 
 
 def _extract(buffer: str, rows: Expr) -> tuple[Node, ...]:
@@ -88,32 +106,50 @@ def _extract(buffer: str, rows: Expr) -> tuple[Node, ...]:
     )
 
 
-def _cube() -> tuple[Node, ...]:
+def _slab(first: bool) -> tuple[Node, ...]:
     # two mxfp4 elements in a byte: the fractal of 32 bytes along K then has 64
     k = where(PACKED.eq(4), ceildiv(BASE_K, 2), BASE_K)
+    return (
+        *_loads(first),
+        sync("MTE1", takes=["a_l1", "b_l1"]),
+        loop(
+            STEP_K,
+            *_extract("l0a", BASE_M),
+            *_extract("l0b", BASE_N),
+            instr("TMATMUL", "M", matmul(BASE_M, k, BASE_N, where(MX, 1, 2)), label="matmul", takes=["l0a", "l0b"],
+                  releases=["l0a", "l0b"]),
+        ),
+        sync("MTE1", releases=["a_l1", "b_l1"]),
+    )  # fmt: skip
+
+
+def _group(slabs: Expr) -> tuple[Node, ...]:
+    """Slabs that share a load of scales."""
+    return (*_slab(first=True), loop(slabs - 1, *_slab(first=False)))
+
+
+def _store(unit_flag: bool) -> tuple[Node, ...]:
+    store = drain(BASE_M, BASE_N, OUT_BYTES, BASE_M * BASE_N * OUT_BYTES)
+    filled = Token("acc", ("matmul", "store")) if unit_flag else "acc"
+    drained = Token("acc", ("store", "matmul")) if unit_flag else "acc"
+    return (
+        sync("M", publishes=[filled]),
+        instr("TSTORE", "FIX", store, label="store", takes=["acc"], releases=[drained]),
+    )
+
+
+def _cube() -> tuple[Node, ...]:
+    last = SLABS % maximum(GROUP, 1)
     return (
         steady_loop(
             name("tiles"),
             sync("M", acquires=["acc"]),
-            loop(
-                name("slabs"),
-                *_load("a_l1", BASE_M, BASE_N),
-                *_load("b_l1", BASE_N, BASE_M),
-                sync("MTE1", takes=["a_l1", "b_l1"]),
-                loop(
-                    STEP_K,
-                    *_extract("l0a", BASE_M),
-                    *_extract("l0b", BASE_N),
-                    instr("TMATMUL", "M", matmul(BASE_M, k, BASE_N, where(MX, 1, 2)), takes=["l0a", "l0b"],
-                          releases=["l0a", "l0b"]),
-                ),
-                sync("MTE1", releases=["a_l1", "b_l1"]),
-            ),
-            sync("M", publishes=["acc"]),
-            instr("TSTORE", "FIX", drain(BASE_M, BASE_N, OUT_BYTES, BASE_M * BASE_N * OUT_BYTES), takes=["acc"],
-                  releases=["acc"]),
+            loop(SLABS // maximum(GROUP, 1), *_group(GROUP)),
+            when(last.gt(0), *_group(last)),
+            when(not_(UNIT_FLAG), *_store(unit_flag=False)),
+            when(UNIT_FLAG, *_store(unit_flag=True)),
         ),
-    )  # fmt: skip
+    )
 
 
 def build() -> Workload:
@@ -126,6 +162,8 @@ def build() -> Workload:
             Parameter("n", 6144, "columns of B and C", 16),
             Parameter("dtype", 0, "type of A and B; mx types, with scales, on 950 alone", 0, 3, DTYPES),
             Parameter("out_type", 0, "type of C", 0, 1, OUT_TYPES),
+            Parameter("unit_flag", 0, "1: the fixpipe's unit flag, with which a drain follows the last product", 0, 1),
+            Parameter("scale_loads", 8, "loads of data that one load of scales serves, mx types", 1, 4095),
         ),
         tunables=(
             Tunable("base_m", (64, 128, 256), 128, "rows of a base tile", 16, 4095),
@@ -139,15 +177,15 @@ def build() -> Workload:
         buffers=(
             Buffer("a_l1", "AIC", "L1", _data(BASE_M, SLAB), expr(2)),
             Buffer("b_l1", "AIC", "L1", _data(BASE_N, SLAB), expr(2)),
-            Buffer("a_scales_l1", "AIC", "L1", _scales(BASE_M, SLAB), expr(2)),
-            Buffer("b_scales_l1", "AIC", "L1", _scales(BASE_N, SLAB), expr(2)),
+            Buffer("a_scales_l1", "AIC", "L1", BASE_M * SCALE_ROW, expr(2)),
+            Buffer("b_scales_l1", "AIC", "L1", BASE_N * SCALE_ROW, expr(2)),
             Buffer("l0a", "AIC", "L0A", _data(BASE_M, BASE_K), expr(2)),
             Buffer("l0b", "AIC", "L0B", _data(BASE_N, BASE_K), expr(2)),
             Buffer("acc", "AIC", "L0C", BASE_M * BASE_N * 4, expr(1)),
         ),
         fifos=(),
         programs=(("AIC", _cube()),),
-        launch=Launch(blocks=GRID_M * GRID_N),
+        launch=Launch(blocks=BLOCKS),
         l2_footprint=(M * K + K * N) * 2 // PACKED + where(MX, (M + N) * ceildiv(K, SCALED), 0),
         rules=(
             Rule("m-divisible", (M % (GRID_M * BASE_M)).eq(0),

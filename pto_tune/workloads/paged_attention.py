@@ -10,7 +10,9 @@ Facts from hw-native-sys/simpler tests/st/a2a3/tensormap_and_ringbuffer/spmd_pag
 2026): order of the calls (QK of a tile before PV of the one before, softmax before update), FIFO depth 2, UP_DOWN, rows
 of Q up to 64, pages of 64 or 128 tokens, Q in L1 for a whole block, V loaded before the TPOP of P, K and V ping-pong,
 the operations of softmax and update, the last tile worked on in full (padded), fp32 output. That kernel is `preload` 1,
-`back_pressure` 0 and `store_wait` 1: its scalar process waits for every store of the cube before it goes on.
+`back_pressure` 0 and `store_wait` 1: its scalar process waits for every store of the cube before it goes on, so that
+one buffer each in L0A, L0B and L0C costs nothing. Its 24 blocks take the sequences in turn with one set of pipes; here
+every sequence is a block with pipes of its own.
 Assumed: two tiles in UB between vector and store, L0A and L0B ping-pong, matmuls of at most 128 keys; a look-up takes
 the scalar process eight issues; K and V come from HBM once for all rows of Q that share them; with several KV heads a
 token's row of one head is a burst of its own. No causal mask: every row of Q attends to the whole context.

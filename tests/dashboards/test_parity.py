@@ -31,16 +31,16 @@ def test_every_time_with_a_prediction_is_a_point(report: Report) -> None:
 
 
 def test_tables_and_uses_are_traces_of_their_own(report: Report) -> None:
-    data = parity_data(report.outcomes)
+    data = parity_data(report.unseen, report.outcomes)
     assert {(p.table, p.use) for p in data} >= {("gemm", "validate"), ("gemm", "fit"), ("datacopy", "validate")}
     (p,) = [p for p in data if (p.table, p.use) == ("gemm", "validate")]
-    assert (p.measured_us[0], p.predicted_us[0]) == (38.8, report.outcomes[0].predicted)
+    assert (p.measured_us[0], p.predicted_us[0]) == (38.8, report.unseen[0].predicted)
     assert "gemm/manual-1536" in p.texts[0]
 
 
 @pytest.mark.parametrize("theme", [LIGHT, DARK])
 def test_the_figure_has_the_line_of_equality_and_logarithmic_axes(report: Report, theme: Theme) -> None:
-    figure = parity_figure(parity_data(report.outcomes), theme)
+    figure = parity_figure(parity_data(report.unseen, report.outcomes), theme)
     line, low, high = figure.data[:3]
     assert tuple(line.x) == tuple(line.y)
     assert [y / x for x, y in zip(low.x, low.y, strict=True)] == pytest.approx([0.85, 0.85])

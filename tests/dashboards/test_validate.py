@@ -34,7 +34,7 @@ def test_a_table_with_its_limits_and_cases(cli: Cli) -> None:
     assert "gemm/manual-6144 " in done.stdout
     assert "shares of the pipes" in done.stdout
     assert "all tables" in done.stdout
-    assert "gemm, shares of pipes: 4 not fitted" in done.stdout
+    assert "gemm, 8 shares of pipes: " in done.stdout
     assert "take long" not in done.stdout
 
 

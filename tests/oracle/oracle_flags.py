@@ -85,7 +85,7 @@ class FifoWay:
 
         asked = number(fifo.sync_period, env)
         self.period = asked if asked > 0 else rule_set.derived_period(self.slots)
-        self.first = {"slot_num": self.slots, "one": 1}[rule_set.wait_from]
+        self.first = {"slot_num": self.slots, "zero": 0}[rule_set.wait_from]
         bare = rule_set.local_no_split and self.is_no_split and not self.in_gm
         credits = self.period if rule_set.ctor_credits == "period" and not bare else 0
         self._fixed = self.period if rule_set.drain == "period" and not bare else 0

@@ -35,7 +35,7 @@ def test_credits_in_closed_form(rules: RuleSet, slots: int) -> None:
     for tiles in (0, 1, slots - 1, slots, slots + 1, 3 * slots + 2, 40):
         credits = bare(tiles, fifo(slots=slots), rules).credits["pipe"]
         period = {"half": slots // 2 if slots > 2 else slots, "slot_num": slots, "one": 1}[rules.period]
-        first = 1 if rules.wait_from == "one" else slots
+        first = 0 if rules.wait_from == "zero" else slots
         # multiples of the period in [first, tiles), by how many there are below a bound
         waited = max(0, (tiles - 1) // period - (first - 1) // period) if tiles else 0
         fixed = rules.drain == "period"
@@ -70,6 +70,16 @@ def test_the_destructor_ignores_switches(tiles: int, status: str) -> None:
     if status == "hang":
         assert result.blocked == {"AIC": "S waits for pipe.free from AIV0 (credit 1 of 1 at destruction)"}
     assert result.credits["pipe"].waited == result.credits["pipe"].notified == {"AIV0": 0, "AIV1": 0}
+
+
+@pytest.mark.parametrize("tiles", [1, 2, 5])
+def test_the_destructor_of_a_rendezvous_waits_for_the_credit_of_the_constructor(tiles: int) -> None:
+    for switches in ({}, {"allocate": 0, "free": 0}):
+        result = bare(tiles, fifo(slots=2, **switches), rule_set_for("a2a3", "a2a3-rendezvous"))
+        credits = result.credits["pipe"]
+        assert (result.status, result.credits_left) == ("ok", 0)
+        assert credits.constructed == credits.drained == {"AIV0": 1, "AIV1": 1}
+        assert credits.waited == credits.notified == dict.fromkeys(("AIV0", "AIV1"), 0 if switches else tiles)
 
 
 @pytest.mark.parametrize(

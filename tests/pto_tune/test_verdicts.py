@@ -92,7 +92,7 @@ def test_credits_equal_a_step_by_step_count(slots: int, tiles: int, rule_set: st
     tiles = max(tiles, 1)
     rules = e.problem.rule_set
     period = rules.derived_period(slots)
-    first = slots if rules.wait_from == "slot_num" else 1
+    first = slots if rules.wait_from == "slot_num" else 0
     notified = sum((i + 1) % period == 0 for i in range(tiles))
     waited = sum(i >= first and i % period == 0 for i in range(tiles))
     s = executed(e).lanes.schedules

@@ -19,7 +19,7 @@ Board = Callable[..., list[Measurement]]
 Located = Callable[[list[Measurement]], Any]
 
 RATE, EVENT = "dma.gm_to_ub.rate", "launch.event"
-TRUE = {RATE: 90.0, EVENT: 8.0}
+TRUE = {RATE: 120.0, EVENT: 8.0}
 
 
 def values(c: Calibration) -> dict[str, float]:
@@ -33,7 +33,7 @@ def test_it_recovers_the_numbers_that_the_board_has(b2: Platform, board: Board, 
     assert c.before.median > 0.03
     assert c.after.worst < 0.001
     assert c.after.chi_square < c.before.chi_square
-    assert [n.before for n in c.numbers] == [114, 10]
+    assert [n.before for n in c.numbers] == [b2.numbers[key].value for key in TRUE]
     assert (len(c.rows), c.left_out, c.timing, c.degrees_of_freedom) == (8, (), "event", 6)
 
 
@@ -87,7 +87,7 @@ def test_a_published_range_is_not_left_and_its_end_is_named(b2: Platform, board:
 def test_numbers_that_are_right_already_are_not_moved(b2: Platform, board: Board, located: Located) -> None:
     c = calibrate(b2, list(TRUE), located(board({})))
     assert not c.improved
-    assert values(c) == {RATE: 114, EVENT: 10}
+    assert values(c) == {key: b2.numbers[key].value for key in TRUE}
     assert c.fitted == b2
 
 
@@ -179,9 +179,14 @@ class TestRefusals:
             calibrate(b2, ["dma.gm_to_l1.rate"], located(board({"dma.gm_to_l1.rate": 110.0}, table, "gemm")))
 
     def test_a_number_whose_error_is_larger_than_its_range(self, b2: Platform, board: Board, located: Located) -> None:
+        # in the middle of its range, so that moving it either way is seen
+        numbers = dict(b2.numbers)
+        for key, value in ((RATE, 114.0), ("dma.gm_to_ub.startup", 14.6), ("flags.cross_core_latency", 350.0)):
+            numbers[key] = replace(numbers[key], value=value, base=value)
         keys = [RATE, EVENT, "dma.gm_to_ub.startup"]
+        rows = located(board({RATE: 90.0, EVENT: 8.0, "dma.gm_to_ub.startup": 14.6, "flags.cross_core_latency": 350.0}))
         with pytest.raises(NothingFitted, match=r"dma\.gm_to_ub\.startup is not determined beside .*12 to 20\.6"):
-            calibrate(b2, keys, located(board(TRUE)))
+            calibrate(replace(b2, numbers=numbers), keys, rows)
 
     def test_a_number_that_runs_away(self, b2: Platform, board: Board, located: Located) -> None:
         # a board that computes far faster, and one number of several that is blamed for it

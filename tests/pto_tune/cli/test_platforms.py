@@ -42,7 +42,7 @@ def test_the_platforms_are_listed(words: list[str], cli: Cli) -> None:
     assert "ascend910b2" in shown.stdout
     found = json.loads(cli(*words, "--json").stdout)
     assert [p["name"] for p in found] == [
-        "ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4", "ascend950dt", "ascend950pr"
+        "ascend910b1", "ascend910b2", "ascend910b3", "ascend910b4", "ascend910c", "ascend950dt", "ascend950pr"
     ]  # fmt: skip
 
 

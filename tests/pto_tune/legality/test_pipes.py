@@ -73,6 +73,24 @@ def test_with_a_split_a_slot_holds_the_parts_of_both_sub_cores(
     assert found(size) == {}
 
 
+@pytest.mark.parametrize(("family", "gm_form", "split", "needed"), [
+    ("a5", False, 1, 8192), ("a5", False, 2, 8192), ("a5", False, 0, 16384), ("a5", True, 1, 16384),
+    ("a2a3", False, 1, 16384),
+])  # fmt: skip
+def test_slots_of_parts_hold_one_sub_cores_part_in_ub(
+    family: str, gm_form: bool, split: int, needed: int, kernel: Kernel, broken: Broken, fifo: MakeFifo
+) -> None:
+    part = tile("Vec", 64 // (2 if split == 1 else 1), 64 // (2 if split == 2 else 1))
+    push, pop = tpush("f", tile("Acc", 64, 64)), (tpop("f", part), tfree("f", tile=True))
+
+    def found(slot: int) -> dict[str, str]:
+        pipe = fifo("f", slot_bytes=slot, split=split, gm_form=gm_form, part_slots=True)
+        return broken(kernel((push,), pop, pipe), family)
+
+    assert f"cannot hold a tile of {needed}" in found(needed - 32)["f-slot-size"]
+    assert "f-slot-size" not in found(needed)
+
+
 @pytest.mark.parametrize("family", ["a2a3", "a5"])
 @pytest.mark.parametrize(
     ("direction", "first_bad", "text"),

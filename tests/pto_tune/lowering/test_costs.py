@@ -39,3 +39,13 @@ def test_a_byte_from_hbm_holds_the_way_from_l2_for_as_long_as_hbm_takes() -> Non
     assert reads / B2["l2.read_bandwidth"] == pytest.approx(both, rel=1e-6)
     assert cost_bytes(B2, v.dma("gm_to_ub", 4096, 4096), {}) == (4096, 4096, 0)
     assert cost_bytes(B2, v.dma("ub_to_gm", 4096, 4096, 4096), {}) == (4096, 0, 4096)
+
+
+def test_a_wait_for_hbm_takes_what_all_active_cores_bring_and_moves_nothing_itself() -> None:
+    cost = v.hbm_wait(name("bytes"), name("blocks"))
+    assert tuple(key for key, _ in cost.args) == MODELS["hbm_wait"]
+    few, all_cores, waves = (cost_cycles(B2, cost, {"bytes": 6000, "blocks": n}) for n in (6, 24, 48))
+    assert all_cores == pytest.approx(24 * 6000 / B2["hbm.bandwidth"])
+    assert few == all_cores / 4
+    assert waves == all_cores, "more blocks than cores take turns"
+    assert cost_bytes(B2, cost, {"bytes": 6000, "blocks": 24}) == (0, 0, 0)

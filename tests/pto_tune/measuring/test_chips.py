@@ -33,7 +33,7 @@ def test_a_platform_is_known_by_its_name_and_by_its_chip(name: str, chips: Chips
         ("Ascend910B2C", "a2a3", None),
         ("Ascend910B4-1", "a2a3", None),
         ("Ascend910_9391", "a2a3", None),
-        ("Ascend 910C (A3)", "a2a3", None),
+        ("Ascend 910C (A3)", "a2a3", "ascend910c"),
         ("910B class", "a2a3", None),
         ("910B2 or 910B3", "a2a3", None),
         ("Atlas A2 training", "a2a3", None),

@@ -328,7 +328,7 @@ def test_one_wrong_value_is_one_sentence_at_its_place(path: str, value: Any, sen
         ),
         "MODEL": (
             "programs.AIV[0].body[3].costs[0].model",
-            "'vec' is no cost model: expected dma, matmul, drain, drain_ub, vector or cycles",
+            "'vec' is no cost model: expected dma, matmul, drain, drain_ub, vector, hbm_wait, bulk or cycles",
         ),
         "NEAREST": ("rules[0].sentence", "'{nearest}' is no field: expected {value} or {limit}"),
     }

@@ -134,6 +134,7 @@ def pipes(draw: Any, own: str, e: Strategy[Expr], tunables: Sequence[str]) -> Fi
     """A TPipe or TMPipe of any direction; what a plain pipe has by default is left as it is half of the time."""
     rest: dict[str, Strategy[Any]] = dict.fromkeys(("used", "gm_bytes", "allocate", "record", "wait", "free"), e)
     rest |= {"gated": e, "is_no_split": st.none() | e, "gm_form": st.booleans(), "unit_flag": st.booleans()}
+    rest |= {"part_slots": st.booleans()}
     rest |= {"kind": st.sampled_from(PIPE_KINDS)}
     rest |= {part: st.sampled_from(["", *tunables]) for part in ("slot_num_name", "sync_period_name")}
     values: dict[str, Any] = {part: draw(some) for part, some in rest.items() if draw(st.booleans())}

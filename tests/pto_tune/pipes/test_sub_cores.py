@@ -104,9 +104,9 @@ def test_explain_says_that_the_vector_units_do_the_work_twice() -> None:
 def test_left_right_is_slower_by_its_short_bursts() -> None:
     """Half rows of 256 bytes, 64 bursts a tile: without a cost of a burst it is as fast as UP_DOWN."""
     halves, columns = (ask(softmax(s, passes=1), "a2a3") for s in (UP_DOWN, LEFT_RIGHT))
-    assert columns.cycles > 1.2 * halves.cycles
+    assert columns.cycles > 1.15 * halves.cycles
     assert columns.busy("AIV0.V") == halves.busy("AIV0.V")
-    assert columns.busy("AIV0.MTE2") > 2 * halves.busy("AIV0.MTE2")
+    assert columns.busy("AIV0.MTE2") > 1.6 * halves.busy("AIV0.MTE2")
     loads = {s["name"]: s["cycles"] for s in explain(columns).summary()["segments"]}
     assert loads["AIV0.MTE2 TPOP"] == max(loads.values())
     free_bursts = {"dma.gm_to_ub.burst": 0}

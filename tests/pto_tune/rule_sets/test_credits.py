@@ -57,7 +57,7 @@ class Rules:
     def waits(self, tile: int) -> bool:
         if self.form == TMPIPE:
             return True
-        first = 1 if self.form == TPIPE and self.rules.wait_from == "one" else self.slots
+        first = 0 if self.form == TPIPE and self.rules.wait_from == "zero" else self.slots
         return tile >= first and tile % self.period == 0
 
     def notifies(self, tile: int) -> bool:
@@ -206,13 +206,23 @@ def test_the_published_headers(
 
 
 @every_rule_set
-def test_a_computed_drain_leaves_nothing(rules: RuleSet) -> None:
+def test_a_computed_drain_and_a_rendezvous_leave_nothing(rules: RuleSet) -> None:
     slots, tiles = np.arange(1, 65)[:, np.newaxis], np.arange(MOST_TILES + 1)
     left = credits.left(rules, slots, 0, tiles)
-    if rules.drain == "computed":
+    if rules.drain == "computed" or rules.wait_from == "zero":
         assert not left.any()
     else:
         assert left.any()
+
+
+@pytest.mark.parametrize("family", ["a2a3", "a5"])
+def test_a_rendezvous_has_one_credit_from_the_constructor_and_one_wait_in_the_destructor(family: str) -> None:
+    """Whatever SlotNum is and whatever was pushed: one tile in flight, and a wait for every tile, the first one too."""
+    rules, slots = BY_NAME[f"{family}-rendezvous"], np.array([1, 2, 8])
+    assert list(credits.constructed(rules, slots)) == [1, 1, 1]
+    assert list(credits.waited(rules, slots, 0, 40)) == [40, 40, 40]
+    assert list(credits.drained(rules, slots, 0, 40)) == list(credits.drained(rules, slots, 0, 0)) == [1, 1, 1]
+    assert list(credits.most_in_flight(rules, slots, 0, 40)) == [1, 1, 1]
 
 
 def test_the_fixed_drain_hangs_or_leaves_credits() -> None:

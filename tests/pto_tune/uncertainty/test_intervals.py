@@ -1,5 +1,7 @@
 """Intervals of predicted times: exact where the time has a closed form, the same for the same seed."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -12,7 +14,16 @@ from pto_tune.uncertainty.running import MOST_CONFIGURATIONS, Subject, keys_used
 from pto_tune.uncertainty.sampling import points, sampled_platforms
 from pto_tune.workloads import workload
 
-B2 = load_platform("ascend910b2")
+
+def unfitted(platform: Platform) -> Platform:
+    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
+    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
+    flag = "flags.cross_core_latency"
+    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
+    return replace(platform, numbers=numbers)
+
+
+B2 = unfitted(load_platform("ascend910b2"))
 CROSS = "flags.cross_core_latency"
 
 ONE_TILE = {"tiles": 1, "store_cycles": 1000, "load_cycles": 900, "consumer_cycles": 200}
@@ -101,9 +112,9 @@ def test_a_wider_range_is_a_wider_interval(factor: int) -> None:
 def test_what_is_known_better_is_surer() -> None:
     problem = Problem.of(workload("flash_attention"), B2)
     every = intervals(problem, {})
-    key = "fixpipe.rate"  # the largest share
+    key = "launch.task"  # the largest share
     fewer = intervals(Problem.of(workload("flash_attention"), B2.with_values({key: B2[key]})), {})
-    assert np.ptp(fewer.time_us[[0, 2], 0]) < 0.8 * np.ptp(every.time_us[[0, 2], 0])
+    assert np.ptp(fewer.time_us[[0, 2], 0]) < 0.85 * np.ptp(every.time_us[[0, 2], 0])
 
 
 def test_differences_are_surer_than_times() -> None:

@@ -8,24 +8,34 @@ import pytest
 from pto_tune.published.cases import load_table, table_names
 from pto_tune.validating import limits
 from pto_tune.validating.limits import LIMITS, Limit, Result, results
-from pto_tune.validating.running import Outcome, predict
+from pto_tune.validating.running import Outcome, predict, predict_unseen
 
 Make = Callable[..., Outcome]
 
 MISSED = {
     ("gemm, A2/A3: four sizes and pipe times of 8192", "worst"),
-    ("gemm, A2/A3: shares of the pipes", "difference"),
     ("matmul_mxfp8, 950", "median"),
-    ("flash_attention ladder, 950", "tau"),
     ("spmd_paged_attention: rendezvous over no reverse dependency", "quotient"),
 }
 """What the model does not reach yet. A limit that is met has to leave this list."""
 
 
+MISSED_UNSEEN = {
+    *MISSED,
+    ("gemm, A2/A3: four sizes and pipe times of 8192", "median"),
+    ("gemm, A2/A3: shares of the pipes", "difference"),
+    ("DataCopy, A2/A3", "median"),
+    ("cross_core_stream", "median"),
+    ("tget", "median"),
+}
+"""What numbers that never saw the table do not reach: there is no other published figure that tells them as well."""
+
+
 @pytest.fixture(scope="module")
 def reached() -> dict[tuple[str, str], Result]:
     cases = [c for name in table_names() for c in load_table(name) if not c.slow]
-    return {(r.limit.name, r.limit.statistic): r for r in results(predict(cases))}
+    shipped = predict(cases)
+    return {(r.limit.name, r.limit.statistic): r for r in results(predict_unseen(shipped), shipped)}
 
 
 @pytest.mark.parametrize("limit", LIMITS, ids=lambda limit: f"{limit.name}, {limit.statistic}")
@@ -34,11 +44,16 @@ def test_a_limit_is_met_unless_it_is_known_to_be_missed(limit: Limit, reached: d
     result = reached[key]
     assert result.n > 0
     assert not isnan(result.value)
-    assert result.met == (key not in MISSED), result.value
+    assert result.met_as_shipped == (key not in MISSED), result.value
+    assert result.met == (key not in MISSED_UNSEEN), result.unseen
 
 
 def test_what_is_missed_are_limits() -> None:
     assert {(limit.name, limit.statistic) for limit in LIMITS} >= MISSED
+
+
+def test_a_gap_stands_where_a_limit_is_missed() -> None:
+    assert {(limit.name, limit.statistic) for limit in LIMITS if limit.gap} <= MISSED
 
 
 def one(monkeypatch: pytest.MonkeyPatch, limit: Limit, *outcomes: Outcome) -> Result:

@@ -26,21 +26,23 @@ def test_sizes_of_errors_and_the_worst_with_its_sign(outcome: Make) -> None:
     assert (times.worst.case.id, times.worst.error) == ("b", pytest.approx(-0.4))
 
 
-def test_fitted_cases_shares_and_cases_for_the_order_are_counted_apart(outcome: Make) -> None:
-    s = summarise(
-        "t",
-        [
-            outcome("a", 100, 150),
-            outcome("b", 100, 101, use="fit"),
-            outcome("c", 0.5, 0.7, quantity="share", pipe="AIC.M", unit="ratio"),
-            outcome("d", 0.5, 0.5, quantity="share", pipe="AIC.M", unit="ratio", use="fit"),
-            outcome("e", 100, 900, use="order", why="rings"),
-            outcome("f", 100, nan),
-        ],
-    )
-    assert (s.times.n, s.fitted.n, s.shares.n, s.fitted_shares.n, s.ordered) == (1, 1, 1, 1, 1)
-    assert s.times.median == pytest.approx(0.5)
-    assert s.shares.median == pytest.approx(0.2)
+def test_all_cases_count_where_no_number_saw_them_and_fitted_ones_apart_where_some_did(outcome: Make) -> None:
+    share = {"quantity": "share", "pipe": "AIC.M", "unit": "ratio"}
+    unseen = [
+        outcome("a", 100, 150),
+        outcome("b", 100, 130, use="fit"),
+        outcome("c", 0.5, 0.7, **share),
+        outcome("d", 0.5, 0.6, use="fit", **share),
+        outcome("e", 100, 900, use="order", why="rings"),
+        outcome("f", 100, nan),
+    ]
+    shipped = [outcome("a", 100, 110), outcome("b", 100, 101, use="fit"), outcome("f", 100, nan)]
+    s = summarise("t", unseen, shipped)
+    assert (s.times.n, s.shares.n, s.shipped.n, s.fitted.n, s.ordered) == (2, 2, 1, 1, 1)
+    assert s.times.median == pytest.approx(0.4)
+    assert s.shares.median == pytest.approx(0.15)
+    assert s.shipped.median == pytest.approx(0.1)
+    assert s.fitted.median == pytest.approx(0.01)
     assert [o.case.id for o in s.untimed] == ["f"]
 
 

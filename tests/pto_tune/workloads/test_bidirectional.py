@@ -58,7 +58,8 @@ def test_up_down_beats_left_right_beats_no_split_where_the_vector_binds(evaluate
     e = evaluate("bidirectional", A2, {**config, "split": np.array([1, 2, 0])})
     assert all(bound.endswith(".V") for bound in e.bound_names())
     assert e.cycles[0] < e.cycles[1] < e.cycles[2]
-    assert e.cycles[2] > 1.5 * e.cycles[0]
+    # one sub-core of two does all of the vector work, and flags and loads remain as they are
+    assert e.cycles[2] > 1.4 * e.cycles[0]
 
 
 def test_left_right_of_narrow_tiles_is_refused_on_950(verdict: Verdict) -> None:

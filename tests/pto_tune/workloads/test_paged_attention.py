@@ -14,14 +14,30 @@ A2, A5 = "ascend910b2", "ascend950pr"
 both_chips = pytest.mark.parametrize("chip", [A2, A5])
 # the public kernel's first case: 256 sequences of 8192 tokens, 16 heads of Q on one of K and V, pages of 128
 PUBLIC = {"batch": 256, "heads": 16, "q_rows": 16, "page": 128, "key_tile": 128, "store_wait": 1}
+RENDEZVOUS = "a2a3-rendezvous"
+"""The headers of that kernel's time."""
 
 
 def test_the_public_kernel_without_back_pressure(evaluate: Evaluate) -> None:
-    """1495 and 1507 us: hw-native-sys/simpler PR 671 (flags and a double buffer) and 694 (TPUSH/TPOP). One tile less,
-    because the destructor hangs for an even number."""
-    e = evaluate("paged_attention", A2, {**PUBLIC, "back_pressure": 0, "context": 8192 - 128})
+    """1495 and 1507 us: hw-native-sys/simpler PR 671 (flags and a double buffer) and 694 (TPUSH/TPOP)."""
+    e = evaluate("paged_attention", A2, {**PUBLIC, "back_pressure": 0, "context": 8192}, RENDEZVOUS)
     assert e.verdict[0] == 0
     assert e.time_us[0] == pytest.approx(1501, rel=0.2)
+
+
+def test_one_tile_in_flight_is_enough_for_this_order_of_calls(evaluate: Evaluate) -> None:
+    """The load that frees the slot of a tile is over before the next push, since QK runs a tile ahead of PV and softmax
+    a tile ahead of the update. (The board takes 1.92 times as long, which this cannot explain.)"""
+    e = evaluate("paged_attention", A2, {**PUBLIC, "back_pressure": np.array([1, 0])}, RENDEZVOUS)
+    assert list(e.verdict) == [0, 0]
+    assert e.cycles[0] == pytest.approx(e.cycles[1], rel=0.01)
+
+
+@pytest.mark.parametrize("tiles", [63, 64])
+def test_the_destructor_of_a_rendezvous_ends_without_back_pressure(tiles: int, evaluate: Evaluate) -> None:
+    """It waits for the credit of the constructor alone; later headers count by the tiles that were pushed."""
+    e = evaluate("paged_attention", A2, {**PUBLIC, "back_pressure": 0, "context": 128 * tiles}, RENDEZVOUS)
+    assert e.verdict[0] == 0
 
 
 @pytest.mark.parametrize(("tiles", "expected"), [(64, "hang"), (63, "ok")])
