@@ -8,11 +8,13 @@ import typer
 
 def register(app: typer.Typer) -> None:
     """Add the command `report` to `app`."""
-    app.command(name="report", short_help="Write a run as one HTML page that opens offline.")(report)
+    app.command(name="report", short_help="Write runs as one HTML page that opens offline.")(report)
 
 
 def report(
-    run: Annotated[str, typer.Argument(metavar="RUN", help="Number or name of the run, or 'latest'.")],
+    runs: Annotated[
+        list[str], typer.Argument(metavar="RUN", help="Number or name of a run, or 'latest'; several are compared.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="Where to write the page.")] = Path(
         "report.html"
     ),
@@ -28,24 +30,25 @@ def report(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace the file if it exists.")] = False,
 ) -> None:
-    """Write a run as one HTML page: the best configurations, and pictures of what was found.
+    """Write runs as one HTML page: the best configurations, and pictures of what was found.
 
     A run is what 'pto-tune tune' leaves in the store. The page shows the time against the on-chip memory of
-    every configuration, the best time for each FifoDepth and SyncPeriod, where the best configuration waits,
-    and which rules refused the others. It is a single file: open it in any browser, send it, keep it; no
-    network is needed.
+    every configuration, the best time for each FifoDepth and SyncPeriod, which tunables decide the time, which
+    rules refused configurations and what it would take; and of the best one where its time goes, its timeline
+    and FIFOs, the numbers that it leans on, and its C++ header to copy. Of several runs a first section compares
+    them. It is a single file under 7 MB: open it in any browser, send it, keep it; no network is needed.
 
     Example: pto-tune report latest -o report.html
+
+    Several runs: pto-tune report 1 2 3 -o report.html
     """
     from dashboards.report import check_target, write_report
-    from dashboards.runview import from_store
     from db import open_store
 
     try:
         check_target(output, force)
         with open_store(db, create=False) as store:
-            view = from_store(store, run)
-        path = write_report(view, output, force)
+            path = write_report(store, runs, output, force)
     except ValueError as error:
         for line in str(error).splitlines():
             typer.echo(f"pto-tune: {line}", err=True)

@@ -1,4 +1,4 @@
-"""Best time behind each pair of values of two tunables, and why a pair has none."""
+"""Best or median time, or share of legal, behind each pair of values of two tunables, and why a pair has none."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dashboards.filtering import codes
 from dashboards.runview import RunView, ViewError
 from dashboards.text import microseconds, plain
 from dashboards.theme import AREA_SCALE, GREY, LIGHT, VERMILLION, Theme, axis, layout, message_figure
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 PREFERRED = ("fifo_depth", "sync_period")
+BEST, MEDIAN, LEGAL = MEASURES = ("best", "median", "legal")
+"""What a cell may show: least or median time of its ok configurations, or the share of them in all that were tried."""
+
+_TITLES = {BEST: "Best time (µs)", MEDIAN: "Median time (µs)", LEGAL: "Ok configurations (%)"}
 _REASONS_SHOWN = 3
 _TICKS = 24
+_CELLS_WITH_TEXT = 400
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,7 +32,8 @@ class HeatmapData:
 
     `time_us` is the least time of the ok configurations in a cell (NaN: none), `position` the place in the
     view that has it (-1: none), `tried` and `legal` count all and the ok configurations; `reason` is '' where
-    there is a time. `best` is the (y, x) cell of the view's best configuration.
+    there is a time. `best` is the (y, x) cell of the view's best configuration. `shown` is what `measure` says:
+    a time in microseconds or a share in percent, NaN where there is none.
     """
 
     x_name: str
@@ -39,6 +46,8 @@ class HeatmapData:
     legal: NDArray[np.int64]
     reason: list[list[str]]
     best: tuple[int, int] | None
+    measure: str
+    shown: NDArray[np.float64]
 
 
 def default_pair(view: RunView) -> tuple[str, str] | None:
@@ -53,12 +62,17 @@ def default_pair(view: RunView) -> tuple[str, str] | None:
     return (chosen[0], chosen[1]) if len(chosen) == 2 else None
 
 
-def heatmap_data(view: RunView, x_name: str, y_name: str) -> HeatmapData:
-    """Best time behind each pair of values of the tunables `x_name` and `y_name`.
+def heatmap_data(
+    view: RunView, x_name: str, y_name: str, measure: str = BEST, within: NDArray[np.int64] | None = None
+) -> HeatmapData:
+    """What stands behind each pair of values of the tunables `x_name` and `y_name`, of the positions in `within` (None:
+    all configurations).
 
     Configurations to which one of the two does not apply are left out. Errors: ViewError for an unknown
-    tunable or the same one twice.
+    tunable, the same one twice or an unknown measure.
     """
+    if measure not in MEASURES:
+        raise ViewError(f"heatmap of run {view.name!r}: no measure {measure!r}; there are {', '.join(MEASURES)}")
     domains = dict(view.tunables)
     unknown = [name for name in (x_name, y_name) if name not in domains]
     if unknown or x_name == y_name:
@@ -66,8 +80,12 @@ def heatmap_data(view: RunView, x_name: str, y_name: str) -> HeatmapData:
         raise ViewError(f"heatmap of run {view.name!r}: {what}; name two different ones of {', '.join(domains)}")
     x_values, y_values = domains[x_name], domains[y_name]
     shape = (len(y_values), len(x_values))
-    x, y = _codes(view.values[x_name], x_values), _codes(view.values[y_name], y_values)
+    x, y = codes(view, x_name).astype(np.int64), codes(view, y_name).astype(np.int64)
     cell = np.where((x >= 0) & (y >= 0), y * shape[1] + x, -1)
+    if within is not None:
+        inside = np.zeros(len(view), dtype=bool)
+        inside[within] = True
+        cell[~inside] = -1
 
     size = shape[0] * shape[1]
     tried = np.bincount(cell[cell >= 0], minlength=size)
@@ -93,17 +111,31 @@ def heatmap_data(view: RunView, x_name: str, y_name: str) -> HeatmapData:
         legal.reshape(shape),
         [reasons[row * shape[1] : (row + 1) * shape[1]] for row in range(shape[0])],
         best,
+        measure,
+        _shown(view, measure, time_us, cell[ranked], ranked, tried, legal).reshape(shape),
     )
 
 
-def _codes(column: NDArray[Any], domain: Sequence[int | str]) -> NDArray[np.int64]:
-    """Place of each value in the domain, -1 for a value outside it; a loop over the domain, not over the
-    column.
-    """
-    codes = np.full(len(column), -1, dtype=np.int64)
-    for code, value in enumerate(domain):
-        codes[column == value] = code
-    return codes
+def _shown(
+    view: RunView,
+    measure: str,
+    best_us: NDArray[np.float64],
+    cell: NDArray[np.int64],
+    ranked: NDArray[np.int64],
+    tried: NDArray[np.int64],
+    legal: NDArray[np.int64],
+) -> NDArray[np.float64]:
+    """What each cell shows; `cell` is that of the `ranked` positions, which stand fastest first."""
+    if measure == BEST:
+        return best_us
+    if measure == LEGAL:
+        return np.where(tried > 0, 100.0 * legal / np.maximum(tried, 1), np.nan)
+    times = view.time_us[ranked[np.argsort(cell, kind="stable")]]
+    out = np.full(len(tried), np.nan)
+    start = np.cumsum(legal) - legal
+    full = np.flatnonzero(legal)
+    out[full] = (times[start[full] + (legal[full] - 1) // 2] + times[start[full] + legal[full] // 2]) / 2
+    return out
 
 
 def _reasons(view: RunView, cell: NDArray[np.int64], tried: NDArray[np.int64], legal: NDArray[np.int64]) -> list[str]:
@@ -133,8 +165,9 @@ def _reasons(view: RunView, cell: NDArray[np.int64], tried: NDArray[np.int64], l
     return out
 
 
-def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT) -> Any:
-    """The grid as coloured cells, the time in each, a cross where none is legal; the best's cell is outlined.
+def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT, selected: int | None = None) -> Any:
+    """The grid as coloured cells, the number in each, a cross where none is legal; the best's cell is outlined, that of
+    the position `selected` with dots.
 
     `data` is None where the run has fewer than two tunables.
     """
@@ -142,25 +175,26 @@ def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT
 
     if data is None:
         return message_figure(theme, "The run has fewer than two tunables, so there is no pair to compare.")
-    if not np.isfinite(data.time_us).any():
+    if not np.isfinite(data.shown).any():
         return message_figure(theme, f"No pair of {data.x_name} and {data.y_name} has an ok configuration.")
     figure = go.Figure()
+    small = data.shown.size <= _CELLS_WITH_TEXT
     figure.add_heatmap(
-        z=[[None if np.isnan(t) else float(t) for t in row] for row in data.time_us],
-        text=[["" if np.isnan(t) else microseconds(float(t)) for t in row] for row in data.time_us],
+        z=[[None if np.isnan(t) else float(t) for t in row] for row in data.shown],
+        text=[["" if np.isnan(t) or not small else _number(data, float(t)) for t in row] for row in data.shown],
         customdata=[
-            [_cell_hover(view, data, r, c) for c in range(data.time_us.shape[1])] for r in range(len(data.y_values))
+            [_cell_hover(view, data, r, c) for c in range(len(data.x_values))] for r in range(len(data.y_values))
         ],
         texttemplate="%{text}",
         hovertemplate="%{customdata}<extra></extra>",
         hoverongaps=False,
         colorscale=AREA_SCALE,
-        reversescale=True,
-        xgap=2,
-        ygap=2,
+        reversescale=data.measure != LEGAL,
+        xgap=2 if small else 0,
+        ygap=2 if small else 0,
         # Upright: beside a lying one plotly puts the title of the x axis over its labels.
         colorbar={
-            "title": {"text": "Best time (µs)", "side": "right"},
+            "title": {"text": _TITLES[data.measure], "side": "right"},
             "thickness": 10,
             "outlinewidth": 0,
             "nticks": 6,
@@ -170,7 +204,8 @@ def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT
     )
     for name, symbol, wanted in (("none legal", "x-thin", True), ("not tried", "circle-open", False)):
         cells = [(int(r), int(c)) for r, c in np.argwhere(data.legal == 0) if bool(data.tried[r, c]) is wanted]
-        if cells:
+        # where shares are shown, "none" is a number of its own
+        if cells and not (wanted and data.measure == LEGAL):
             figure.add_scatter(
                 x=[c for _, c in cells],
                 y=[r for r, _ in cells],
@@ -192,17 +227,30 @@ def heatmap_figure(view: RunView, data: HeatmapData | None, theme: Theme = LIGHT
             legend={"orientation": "h", "x": 0, "y": -0.16, "xanchor": "left", "yanchor": "top"},
         )
     )
-    if data.best is not None:
-        row, column = data.best
-        figure.add_shape(
-            type="rect",
-            x0=column - 0.5,
-            x1=column + 0.5,
-            y0=row - 0.5,
-            y1=row + 0.5,
-            line={"color": VERMILLION, "width": 3},
-        )
+    figure.update_layout(shapes=outlines(view, data.x_name, data.y_name, data.best, selected, theme))
     return figure
+
+
+def outlines(
+    view: RunView, x_name: str, y_name: str, best: tuple[int, int] | None, selected: int | None, theme: Theme
+) -> list[dict[str, Any]]:
+    """Shapes around the (y, x) cell `best` and around that of the position `selected`, where there are such."""
+    out = []
+    if best is not None:
+        out.append(_outline(best[1], best[0], 0.5, {"color": VERMILLION, "width": 3}))
+    if selected is not None:
+        x, y = int(codes(view, x_name)[selected]), int(codes(view, y_name)[selected])
+        if x >= 0 and y >= 0:
+            out.append(_outline(x, y, 0.42, {"color": theme.ink, "width": 3, "dash": "dot"}))
+    return out
+
+
+def _outline(x: int, y: int, reach: float, line: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "rect", "x0": x - reach, "x1": x + reach, "y0": y - reach, "y1": y + reach, "line": line}
+
+
+def _number(data: HeatmapData, value: float) -> str:
+    return f"{value:.0f}" if data.measure == LEGAL else microseconds(value)
 
 
 def _cell_hover(view: RunView, data: HeatmapData, row: int, column: int) -> str:
@@ -212,6 +260,8 @@ def _cell_hover(view: RunView, data: HeatmapData, row: int, column: int) -> str:
         return head + "<br>".join(plain(part, 60) for part in data.reason[row][column].split(", "))
     best = microseconds(float(data.time_us[row, column]))
     found = f"{int(data.legal[row, column]):,} ok of {int(data.tried[row, column]):,}"
+    if data.measure == MEDIAN:
+        found = f"median {microseconds(float(data.shown[row, column]))} µs<br>{found}"
     return f"{head}<b>{best} µs</b><br>{found}<br>row {int(view.rows[data.position[row, column]])}"
 
 

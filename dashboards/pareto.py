@@ -1,4 +1,4 @@
-"""Time against on-chip memory: every ok configuration, the Pareto front and the best."""
+"""Time against on-chip memory: the Pareto front, and few points that stand for many."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from dashboards.runview import RunView
-from dashboards.text import byte_count, microseconds, plain, plain_in_template
-from dashboards.theme import LIGHT, VERMILLION, YELLOW, Theme, axis, layout, message_figure
+from dashboards.text import plain
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SVG_POINTS = 5_000
 _VALUE_CHARACTERS = 16
-_LOG_FROM_RATIO = 30.0
+_FINEST = 2_500
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,18 +66,26 @@ def pareto_data(view: RunView, limit: int = SVG_POINTS) -> ParetoData:
     stands_for = np.ones(len(positions), dtype=np.int64)
     if len(positions) > limit:
         must = front if best is None else np.append(front, np.flatnonzero(positions == best))
-        kept, stands_for = _thin(time_us, memory, must, max(1, limit - len(must)))
+        kept, stands_for = thin(time_us, memory, must, max(1, limit - len(must)))
     else:
         kept = np.arange(len(positions))
     return ParetoData(positions[kept], time_us[kept], memory[kept], stands_for, positions[front], best, len(positions))
 
 
-def _thin(
+def thin(
     time_us: NDArray[np.float64], memory: NDArray[np.float64], must: NDArray[np.int64], bins: int
 ) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """Places to draw, ascending, and how many points each stands for: one a bin, and all of `must`."""
-    side = max(1, int(np.sqrt(bins)))
-    cell = _bin(time_us, side) * side + _bin(memory, side)
+    cell = _cells(time_us, memory, max(1, int(np.sqrt(bins))))
+    # Points stand in clusters as a rule, so much finer bins may still be few that hold any.
+    side = 2 * int(np.sqrt(bins))
+    while 2 <= side <= _FINEST:
+        finer = _cells(time_us, memory, side)
+        occupied = np.zeros(side * side, dtype=bool)
+        occupied[finer] = True
+        if int(occupied.sum()) > bins:
+            break
+        cell, side = finer, 2 * side
     order = np.lexsort((np.arange(len(cell)), time_us, cell))
     first = np.concatenate(([True], np.diff(cell[order]) > 0))
     fastest = order[first]
@@ -95,6 +102,10 @@ def _thin(
     return kept, total[kept]
 
 
+def _cells(time_us: NDArray[np.float64], memory: NDArray[np.float64], side: int) -> NDArray[np.int64]:
+    return _bin(time_us, side) * side + _bin(memory, side)
+
+
 def _bin(values: NDArray[np.float64], side: int) -> NDArray[np.int64]:
     low, high = float(values.min()), float(values.max())
     if high == low:
@@ -102,91 +113,8 @@ def _bin(values: NDArray[np.float64], side: int) -> NDArray[np.int64]:
     return np.minimum(((values - low) / (high - low) * side).astype(np.int64), side - 1)
 
 
-def pareto_figure(view: RunView, data: ParetoData, theme: Theme = LIGHT) -> Any:
-    """Scatter of `data` (SVG, no WebGL): x on-chip KiB, y microseconds (logarithmic above a ratio of 30)."""
-    import plotly.graph_objects as go
-
-    if not data.total:
-        return message_figure(theme, _why_empty(view))
-    place = {int(position): i for i, position in enumerate(data.positions)}
-    figure = go.Figure()
-    figure.add_scatter(
-        **_points(view, data, np.arange(len(data.positions))),
-        name="ok configurations",
-        mode="markers",
-        marker={"color": theme.mark, "size": 7, "opacity": 0.5, "line": {"width": 0}},
-    )
-    front = np.array([place[int(p)] for p in data.front])
-    figure.add_scatter(
-        **_points(view, data, front),
-        name="Pareto front",
-        mode="lines+markers",
-        line={"color": VERMILLION, "width": 2, "shape": "hv"},
-        marker={"color": VERMILLION, "size": 9, "symbol": "diamond"},
-    )
-    if data.best is not None:
-        figure.add_scatter(
-            **_points(view, data, np.array([place[data.best]])),
-            name="best",
-            mode="markers",
-            marker={
-                "color": YELLOW,
-                "size": 17,
-                "symbol": "star",
-                "line": {"width": 1.5, "color": theme.bar_outline},
-            },
-        )
-    slowest, fastest = float(data.time_us.max()), float(data.time_us.min())
-    wide = fastest > 0 and slowest / fastest > _LOG_FROM_RATIO
-    figure.update_layout(
-        layout(
-            theme,
-            460,
-            xaxis=axis(theme, "On-chip memory (KiB)", tickformat=",~r", nticks=8),
-            yaxis=axis(theme, "Predicted time (µs)", type="log" if wide else "linear", tickformat=",~r"),
-        )
-    )
-    return figure
-
-
-def _points(view: RunView, data: ParetoData, places: NDArray[np.int64]) -> dict[str, Any]:
-    names = [name for name, _ in view.varied]
-    hover = "<b>%{customdata[0]} µs</b>, %{customdata[1]} on chip<br>bound by %{customdata[3]}<br>"
-    hover += "<br>".join(f"{plain_in_template(name, 24)} = %{{customdata[{4 + i}]}}" for i, name in enumerate(names))
-    hover += "<br>row %{customdata[2]}%{text}<extra></extra>"
-    columns = [view.values[name] for name in names]
-    details, more = [], []
-    for i in places:
-        p = int(data.positions[i])
-        details.append(
-            [
-                microseconds(float(data.time_us[i])),
-                byte_count(float(data.on_chip_bytes[i])),
-                int(view.rows[p]),
-                plain(view.bound_name(p), _VALUE_CHARACTERS),
-                *(_value(column[p]) for column in columns),
-            ]
-        )
-        others = int(data.stands_for[i]) - 1
-        more.append(f"<br>stands for {others:,} more nearby" if others > 0 else "")
-    return {
-        "x": (data.on_chip_bytes[places] / 1024).astype(np.float32),
-        "y": data.time_us[places].astype(np.float32),
-        "customdata": details,
-        "text": more,
-        "hovertemplate": hover,
-    }
-
-
-def _value(value: Any) -> int | str:
+def point_value(value: Any) -> int | str:
+    """A value of a tunable as a hover text shows it."""
     if value is None:
         return "–"
     return int(value) if isinstance(value, (int, np.integer)) else plain(value, _VALUE_CHARACTERS)
-
-
-def _why_empty(view: RunView) -> str:
-    if view.ok.any():
-        return "The run kept no byte counts, so there is no memory to set the times against."
-    if not len(view):
-        return "The run holds no configurations yet."
-    return f"None of the {len(view):,} configurations is ok: the refusals say why."

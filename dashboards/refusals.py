@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -22,6 +22,9 @@ from dashboards.theme import (
     Theme,
     message_figure,
 )
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _BARS = 24
 _LOOKS = {
@@ -58,17 +61,18 @@ class RefusalsData:
         return out
 
 
-def refusals_data(view: RunView) -> RefusalsData:
-    """Counts per verdict and rule over all configurations of `view`."""
+def refusals_data(view: RunView, within: NDArray[np.int64] | None = None) -> RefusalsData:
+    """Counts per verdict and rule over the configurations of `view` at the positions `within` (None: all)."""
     width = len(view.rule_names) + 1
-    kinds, counts = np.unique(view.verdict.astype(np.int64) * width + view.rule + 1, return_counts=True)
+    kind = view.verdict.astype(np.int64) * width + view.rule + 1
+    kinds, counts = np.unique(kind if within is None else kind[within], return_counts=True)
     entries = []
     for kind, count in zip(kinds.tolist(), counts.tolist(), strict=True):
         verdict, rule = divmod(kind, width)
         entries.append((verdict, view.rule_names[rule - 1] if rule else None, count))
     ok = list(view.verdict_names).index("ok")
     entries.sort(key=lambda e: (e[0] != ok, e[0], -e[2], e[1] or ""))
-    return RefusalsData(tuple(Refusal(view.verdict_names[v], rule, n) for v, rule, n in entries), len(view))
+    return RefusalsData(tuple(Refusal(view.verdict_names[v], rule, n) for v, rule, n in entries), int(counts.sum()))
 
 
 def refusals_figure(data: RefusalsData, theme: Theme = LIGHT) -> Any:

@@ -1,64 +1,123 @@
-"""One self-contained HTML file about a run: it opens offline and asks no other host for anything."""
+"""One self-contained HTML file about one or several runs: it opens offline and asks no other host for anything."""
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
-from dataclasses import dataclass
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
-from dashboards.heatmap import default_pair, heatmap_data, heatmap_figure
-from dashboards.pareto import SVG_POINTS, ParetoData, pareto_data, pareto_figure
-from dashboards.refusals import refusals_data, refusals_figure
+from dashboards.report_fitting import Drawn, difference, fitted, id_of, script_json
+from dashboards.report_panels import Section, Subject
+from dashboards.report_run import run_section
 from dashboards.runview import RunView
-from dashboards.stalls import stalls_data, stalls_figure
-from dashboards.summary import on_chip_note, summary_data
-from dashboards.theme import DARK, LIGHT, Theme
+
+if TYPE_CHECKING:
+    from dashboards.pages.compare_work import Compared
+    from dashboards.site.state import Site
+    from db import Store
+
+__all__ = [
+    "MOST_RUNS", "SIZE_LIMIT_BYTES", "ReportError", "check_target", "collect", "difference", "render_report",
+    "report_of", "script_json", "sections_of", "write_page", "write_report",
+]  # fmt: skip
 
 SIZE_LIMIT_BYTES = 7_000_000
-# Tried in turn until the page is small enough: very long texts in many tunables weigh more than the points
-# do.
-_POINT_LIMITS = (SVG_POINTS, 2_000, 500, 100)
+MOST_RUNS = 16
+"""Runs of one report."""
+
+_MARGIN_BYTES = 1_500
+"""What a figure needs beside its data: its legend, and a sentence where it gives way."""
 
 
 class ReportError(ValueError):
-    """The report cannot be written."""
+    """The report cannot be written; a sentence a line."""
 
 
-@dataclass(frozen=True)
-class Panel:
-    """One figure of the page: `note` says how to read it, `dark` is what differs from `light`."""
+def render_report(subjects: RunView | Subject | Sequence[Subject], compared: Compared | None = None) -> str:
+    """The page as text, under 7 MB: a section a run, behind the comparison of `compared` where there is one.
 
-    key: str
-    title: str
-    note: str
-    light: dict[str, Any]
-    dark: Any
-
-
-def render_report(view: RunView) -> str:
-    """The page as text, under 7 MB. Errors: ReportError where the texts of the run alone are larger than
-    that.
+    A `RunView` alone is a run that cannot be evaluated: its page has what the columns say. Errors: ReportError where
+    the texts of the runs alone are larger than that.
     """
-    for limit in _POINT_LIMITS:
-        page = _render(view, limit)
-        if len(page.encode()) < SIZE_LIMIT_BYTES:
-            return page
-    raise ReportError(
-        f"run {view.name!r} makes a page above {SIZE_LIMIT_BYTES // 1_000_000} MB: shorten the texts of its tunables"
-    )
+    if isinstance(subjects, RunView):
+        subjects = Subject(subjects)
+    if isinstance(subjects, Subject):
+        subjects = [subjects]
+    sections = sections_of(subjects, compared)
+    bare = {id_of(section, panel): Drawn(panel) for section in sections for panel in section.panels}
+    room = SIZE_LIMIT_BYTES - len(_page(sections, bare).encode()) - _MARGIN_BYTES * len(bare)
+    page = _page(sections, fitted(sections, room))
+    if len(page.encode()) >= SIZE_LIMIT_BYTES:
+        names = ", ".join(repr(subject.view.name) for subject in subjects)
+        raise ReportError(
+            f"the page of {names} is above {SIZE_LIMIT_BYTES // 1_000_000} MB: name fewer runs, or shorten the texts "
+            "of their tunables"
+        )
+    return page
 
 
-def write_report(view: RunView, path: str | Path, force: bool = False) -> Path:
-    """Write the page to `path` as a whole or not at all, and return the path.
+def sections_of(subjects: Sequence[Subject], compared: Compared | None = None) -> list[Section]:
+    """The comparison, where there is one, and a section a run."""
+    first: list[Section] = []
+    if compared is not None:
+        from dashboards.report_compare import compare_section
 
-    Errors: ReportError if the file exists and `force` is not set, or if it cannot be written.
+        first = [compare_section(compared, subjects)]
+    return first + [run_section(subject, place, len(subjects)) for place, subject in enumerate(subjects)]
+
+
+def collect(site: Site, refs: Sequence[str | int]) -> tuple[list[Subject], Compared | None]:
+    """The runs of a store by number, name or 'latest', each once, and of several what compares them.
+
+    Errors: ReportError, which names every run that there is not; ViewError for a run whose columns do not fit.
     """
+    from db import StoreError
+
+    unknown = []
+    runs = {}
+    for ref in refs:
+        try:
+            run = site.views.run(ref)
+            runs[run.id] = run
+        except StoreError as error:
+            unknown.append(str(error))
+    if unknown:
+        raise ReportError("\n".join(dict.fromkeys(unknown)))
+    if len(runs) > MOST_RUNS:
+        raise ReportError(f"a report holds at most {MOST_RUNS} runs, and {len(runs)} are named: make several reports")
+    subjects = []
+    for run in runs.values():
+        problem, why_not = None, ""
+        try:
+            problem, _ = site.views.search(run.id)
+        except ValueError as error:
+            why_not = str(error)
+        sampled = run.strategy != "exhaustive"
+        subjects.append(Subject(site.views.view(run.id), problem, why_not, run.id, sampled, run.pto_isa))
+    if len(subjects) < 2:
+        return subjects, None
+    from dashboards.pages.compare_work import compared, wish
+
+    return subjects, compared(site, wish({"runs": [str(number) for number in runs]}))
+
+
+def report_of(site: Site, refs: Sequence[str | int]) -> str:
+    """The page of runs of a store. Errors as by `collect` and `render_report`."""
+    return render_report(*collect(site, refs))
+
+
+def write_report(store: Store, refs: Sequence[str | int], path: str | Path, force: bool = False) -> Path:
+    """Write the page of runs of an open store to `path` as a whole or not at all, and return the path.
+
+    Errors: ReportError if the file exists and `force` is not set, or if it cannot be written; those of `report_of`.
+    """
+    from dashboards.site.state import Site
+
     target = Path(path)
     check_target(target, force)
-    return write_page(render_report(view), target)
+    return write_page(report_of(Site(store), refs), target)
 
 
 def write_page(page: str, target: Path) -> Path:
@@ -87,11 +146,12 @@ def check_target(target: Path, force: bool) -> None:
         raise ReportError(f"{target} exists already: give another file with -o, or --force to replace it")
 
 
-def _render(view: RunView, point_limit: int) -> str:
+def _page(sections: Sequence[Section], panels: dict[str, Drawn]) -> str:
     from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
+    from dashboards.summary import on_chip_note
     from pto_tune import __version__
 
     environment = Environment(
@@ -101,93 +161,16 @@ def _render(view: RunView, point_limit: int) -> str:
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    panels = _panels(view, point_limit)
-    figures = {panel.key: {"light": panel.light, "dark": panel.dark} for panel in panels}
+    figures = ",".join(f'"{key}":{entry.text}' for key, entry in panels.items() if entry.text)
+    title = sections[0].title if len(sections) == 1 else f"{len(sections) - 1} runs compared"
     return environment.get_template("report.html.j2").render(
-        view=view,
-        summary=summary_data(view),
+        title=title,
+        sections=sections,
+        drawn=lambda section, panel: panels[id_of(section, panel)],
         on_chip_note=on_chip_note(),
-        panels=panels,
         version=__version__,
         # Both are safe inside a script element: the library holds no closing tag, and script_json escapes
         # '<'.
         plotly=Markup(get_plotlyjs()),
-        figures=Markup(script_json(figures)),
+        figures=Markup("{" + figures + "}"),
     )
-
-
-def _panels(view: RunView, point_limit: int) -> list[Panel]:
-    pareto, refusals, stalls = pareto_data(view, point_limit), refusals_data(view), stalls_data(view)
-    pair = default_pair(view)
-    heatmap = heatmap_data(view, *pair) if pair else None
-
-    # A figure that only says why it is empty needs no word on how to read it.
-    memory_note = pair_note = stall_note = ""
-    if pareto.total:
-        memory_note = f"Lower left is better. {_points_note(pareto)}. {on_chip_note()}"
-    if heatmap is not None and view.best is not None:
-        pair_note = "Colour is the best time behind each pair, whatever the other tunables are."
-        if heatmap.best is not None:
-            pair_note += " The cell of the best configuration is outlined."
-    if stalls.busy or stalls.waits:
-        stall_note = f"Best configuration, row {stalls.row}. Busy and waiting overlap in time, so the bars do not "
-        stall_note += "add up to the whole run."
-    pair_title = f"Best time by {pair[0]} and {pair[1]}" if pair else "Best time by two tunables"
-
-    def panel(key: str, title: str, note: str, figure_of: Any) -> Panel:
-        light, dark = (_as_json(figure_of(theme)) for theme in (LIGHT, DARK))
-        return Panel(key, title, note, light, difference(light, dark))
-
-    def draw_pareto(theme: Theme) -> Any:
-        return pareto_figure(view, pareto, theme)
-
-    def draw_heatmap(theme: Theme) -> Any:
-        return heatmap_figure(view, heatmap, theme)
-
-    return [
-        panel("pareto", "Time against on-chip memory", memory_note, draw_pareto),
-        panel("heatmap", pair_title, pair_note, draw_heatmap),
-        panel("stalls", "Where the best one spends its time", stall_note, lambda t: stalls_figure(stalls, t)),
-        panel(
-            "refusals",
-            "What was ok, refused or unsafe, and by which rule",
-            "Only ok configurations are recommended. A refused one breaks a static rule; the others can hang "
-            "or corrupt data under some timing.",
-            lambda t: refusals_figure(refusals, t),
-        ),
-    ]
-
-
-def _points_note(data: ParetoData) -> str:
-    note = f"{data.total:,} ok configurations"
-    if data.thinned:
-        note += f", thinned to {len(data.positions):,} points; the front is whole"
-    return note
-
-
-def _as_json(figure: Any) -> dict[str, Any]:
-    out: dict[str, Any] = json.loads(figure.to_json())
-    return out
-
-
-def difference(old: Any, new: Any) -> Any:
-    """What to put over `old` to get `new`.
-
-    For two objects, or two lists of one length, only the entries that differ (lists by their index as text),
-    otherwise `new` itself. Assumes what holds for one figure in two themes: no key vanishes from `old` to
-    `new`, and no list becomes an object.
-    """
-    if isinstance(old, dict) and isinstance(new, dict):
-        return {key: difference(old.get(key), value) for key, value in new.items() if old.get(key) != value}
-    if isinstance(old, list) and isinstance(new, list) and len(old) == len(new):
-        pairs = zip(old, new, strict=True)
-        return {str(i): difference(a, b) for i, (a, b) in enumerate(pairs) if a != b}
-    return new
-
-
-def script_json(value: Any) -> str:
-    """`value` as JSON that may stand inside a script element: nothing in it can close or open one."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for character in "<>&\u2028\u2029":
-        text = text.replace(character, f"\\u{ord(character):04x}")
-    return text

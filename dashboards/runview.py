@@ -12,11 +12,14 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from db import Store
+    from db import Run, Store
 
 ON_CHIP = ("ub", "l1", "l0a", "l0b", "l0c")
 OTHER_BYTES = ("gm_ring", "gm_traffic")
 BYTE_COLUMNS = ON_CHIP + OTHER_BYTES
+
+_COMPARED = 5_000
+"""Rows that are read in full to see whether tunables follow from row numbers."""
 
 
 class ViewError(ValueError):
@@ -161,8 +164,11 @@ def from_store(store: Store, ref: str | int) -> RunView:
     """
     run = store.find_run(ref)
     places = [f"t{place}" for place in range(len(run.tunables))]
-    wanted = ["row", "verdict", "rule", "cycles", "bound", *BYTE_COLUMNS, *places]
-    columns = store.configurations(run.id, columns=wanted)
+    wanted = ["row", "verdict", "rule", "cycles", "bound", *BYTE_COLUMNS]
+    derived = _in_order(store, run, places)
+    columns = store.configurations(run.id, columns=wanted if derived else [*wanted, *places])
+    if derived:
+        columns |= _indices([len(tunable["domain"]) for tunable in run.tunables], columns["row"])
     tunables = [(str(tunable["name"]), tuple(tunable["domain"])) for tunable in run.tunables]
     values = {
         name: _decoded(run.name, name, columns[place], domain)
@@ -196,6 +202,25 @@ def from_store(store: Store, ref: str | int) -> RunView:
         state=run.state,
         candidates=run.n_candidates,
     )
+
+
+def _in_order(store: Store, run: Run, places: Sequence[str]) -> bool:
+    """Whether the tunables of a row follow from its number, as they do where a space was gone through in order: reading
+    them back would take as long again as the rest."""
+    if run.strategy != "exhaustive" or not places:
+        return False
+    first = store.configurations(run.id, columns=["row", *places], limit=_COMPARED)
+    wanted = _indices([len(tunable["domain"]) for tunable in run.tunables], first["row"])
+    return all(bool((_filled(first[place], -1) == wanted[place]).all()) for place in places)
+
+
+def _indices(sizes: Sequence[int], rows: NDArray[np.int64]) -> dict[str, NDArray[np.int64]]:
+    """Index into the domain of each tunable, `t0` first, of row numbers; the last tunable changes fastest."""
+    out: dict[str, NDArray[np.int64]] = {}
+    rest = np.asarray(rows, dtype=np.int64)
+    for place in reversed(range(len(sizes))):
+        rest, out[f"t{place}"] = np.divmod(rest, sizes[place])
+    return out
 
 
 def _filled(column: NDArray[Any], missing: int) -> NDArray[np.int64]:

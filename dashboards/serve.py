@@ -85,6 +85,7 @@ def _serve(
 
         with open_store(db) as store:
             site = Site(store, allow_runs=allow_runs)
+            site.warm()
             named = [] if host in ("0.0.0.0", "::") else [host]
             application = build(site, hosts=[*named, *hosts], token=token)
             config = uvicorn.Config(application, log_level="warning", access_log=False, ws="none", lifespan="on",
@@ -108,6 +109,7 @@ def _serve(
 
 def listen(host: str, port: int) -> socket.socket:
     """A socket that listens at `host` and `port`. Errors: ServeError where it cannot."""
+    listening = None
     try:
         found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         family, kind, protocol, _, place = found[0]
@@ -116,6 +118,8 @@ def listen(host: str, port: int) -> socket.socket:
         listening.bind(place)
         listening.listen(128)
     except OSError as error:
+        if listening is not None:
+            listening.close()
         raise ServeError(
             f"cannot listen at {host}, port {port}: {error.strerror or error}; give another --port, or 0 for any"
         ) from None

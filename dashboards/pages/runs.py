@@ -29,7 +29,10 @@ def record(run: Run, site: Site) -> dict[str, Any]:
     best_us = None if run.best_cycles is None else run.best_cycles / run.clock_mhz + run.launch_us
     if now is not None and now.best_us is not None:
         best_us = now.best_us
-    legal = run.counts.get("verdicts", {}).get("ok") if run.state != "running" else None if now is None else now.legal
+    if run.state == "running":
+        legal = None if now is None else now.legal
+    else:
+        legal = sum(run.counts.get("ok", {}).values()) if run.counts else None
     return {
         "id": run.id,
         "name": run.name,

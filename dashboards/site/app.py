@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 def pages() -> tuple[Page, ...]:
     """All pages, in the order of the navigation."""
-    from dashboards.pages import runs
+    from dashboards.pages import accuracy, compare, configuration, links, new, run, runs
 
-    return (runs.PAGE,)
+    return (runs.PAGE, run.PAGE, configuration.PAGE, compare.PAGE, accuracy.PAGE, links.PAGE, new.PAGE)
 
 
 def build(site: Site, *, hosts: Iterable[str] = (), token: str | None = None) -> FastAPI:
@@ -84,4 +84,7 @@ def dash_app(site: Site) -> Dash:
     callbacks(register, site, found)
     for page in found:
         page.callbacks(register, site)
+    # the library does this at the first request for its first page: a deep link before that would lack the assets
+    setup: Any = app
+    setup._setup_server()
     return app

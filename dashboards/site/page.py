@@ -143,4 +143,7 @@ def _nothing(no_update: Any) -> Any:
     from dash import ctx
 
     outputs = ctx.outputs_list
-    return [no_update] * len(outputs) if isinstance(outputs, list) else no_update
+    if not isinstance(outputs, list):
+        return no_update
+    # an output of a pattern stands for as many as there are on the page
+    return [[no_update] * len(one) if isinstance(one, list) else no_update for one in outputs]

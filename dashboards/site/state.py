@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Timer
 from typing import TYPE_CHECKING
 
 from dashboards.site.sweeps import Sweeps
@@ -25,6 +27,18 @@ class Site:
     def __post_init__(self) -> None:
         self.views = Views(self.store)
         self.sweeps = Sweeps(self.store, self.allow_runs)
+
+    def warm(self, after_s: float = 2.0) -> None:
+        """Read the latest run soon, which is the one that is most likely asked for first; the first page comes before
+        it."""
+
+        def read() -> None:
+            with suppress(ValueError):
+                self.views.view("latest")
+
+        timer = Timer(after_s, read)
+        timer.daemon = True
+        timer.start()
 
     def close(self) -> None:
         """Stop the sweeps. The store stays open: it is the caller's."""

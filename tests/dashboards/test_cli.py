@@ -86,6 +86,24 @@ def test_wrong_use_is_one_sentence_and_exit_code_2(app: typer.Typer, url: str, t
     assert not (tmp_path / "none.db").exists()
 
 
+def test_unknown_runs_are_named_all_at_once(app: typer.Typer, url: str, tmp_path: Path) -> None:
+    target = tmp_path / "out.html"
+    result = CliRunner().invoke(app, ["report", "7", "latest", "nope", "7", "-o", str(target), "--db", url])
+    assert result.exit_code == 2
+    lines = result.stderr.strip().splitlines()
+    assert len(lines) == 2, lines
+    assert "7" in lines[0]
+    assert "nope" in lines[1]
+    assert not target.exists()
+
+
+def test_a_run_named_twice_is_there_once(app: typer.Typer, url: str, tmp_path: Path) -> None:
+    target = tmp_path / "out.html"
+    result = CliRunner().invoke(app, ["report", "1", "latest", "-o", str(target), "--db", url])
+    assert result.exit_code == 0, result.output
+    assert "The runs compared" not in target.read_text(encoding="utf-8")
+
+
 def test_help_explains_a_run_and_gives_an_example(app: typer.Typer) -> None:
     result = CliRunner().invoke(app, ["report", "--help"], env={"COLUMNS": "200", "TERM": "dumb"})
     assert result.exit_code == 0

@@ -8,9 +8,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboards.pareto import pareto_data, pareto_figure, pareto_front
+from dashboards.pareto import pareto_data, pareto_front
 from dashboards.runview import RunView
-from dashboards.theme import DARK
 
 MakeView = Callable[..., RunView]
 
@@ -65,35 +64,3 @@ def test_every_configuration_is_stood_for_once_whatever_the_limit(points: list[t
     assert len(set(data.positions.tolist())) == len(data.positions)
     assert len(data.positions) <= max(limit, len(data.front) + 2)
     assert {*data.front.tolist(), data.best} <= set(data.positions.tolist())
-
-
-def test_the_figure_is_svg_and_names_its_units(make_view: MakeView) -> None:
-    view = make_view()
-    figure = pareto_figure(view, pareto_data(view), DARK)
-    assert [trace.type for trace in figure.data] == ["scatter"] * 3
-    assert [trace.name for trace in figure.data] == ["ok configurations", "Pareto front", "best"]
-    assert figure.data[0].x.tolist() == [2.0, 4.0, 3.0, 8.0]
-    assert figure.data[2].y.tolist() == [8.0]
-    assert "(KiB)" in figure.layout.xaxis.title.text
-    assert "(µs)" in figure.layout.yaxis.title.text
-
-
-def test_names_in_the_hover_text_are_text(make_view: MakeView) -> None:
-    name = '<b>%{x}</b> "大" 🚀'
-    view = make_view(tunables=[(name, ("<i>a</i>", "b"))], values={name: np.array(["<i>a</i>"] * 6, dtype=object)})
-    trace = pareto_figure(view, pareto_data(view)).data[0]
-    assert '&lt;b&gt;&#37;{x}&lt;/b&gt; "大" 🚀 = %{customdata[4]}' in trace.hovertemplate
-    assert trace.customdata[0][4] == "&lt;i&gt;a&lt;/i&gt;"
-
-
-def test_without_an_ok_configuration_the_figure_says_so(make_view: MakeView) -> None:
-    view = make_view(verdict=np.full(6, 1))
-    figure = pareto_figure(view, pareto_data(view))
-    assert not figure.data
-    assert "None of the 6 configurations is ok" in figure.layout.annotations[0].text.replace("<br>", " ")
-
-
-def test_without_byte_counts_the_figure_says_so(make_view: MakeView) -> None:
-    view = make_view(bytes={})
-    figure = pareto_figure(view, pareto_data(view))
-    assert "no byte counts" in figure.layout.annotations[0].text.replace("<br>", " ")

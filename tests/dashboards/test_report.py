@@ -13,9 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import dashboards.report
-from dashboards.report import ReportError, difference, render_report, script_json, write_report
+from dashboards.report import ReportError, check_target, difference, render_report, script_json, write_page
+from dashboards.report_fitting import drawn, fitted
+from dashboards.report_panels import REST, TIMELINE, Group, Panel, Section, Subject
 from dashboards.runview import RunView
+from dashboards.theme import message_figure
 
 MakeView = Callable[..., RunView]
 EVIL = '</script><script>alert(1)</script><img src=http://x.example/a> "名前" 🚀'
@@ -59,7 +61,8 @@ def test_the_page_is_one_file_under_7_mb_that_asks_no_other_host(make_view: Make
     page = Page(text)
     for tag, attributes in page.tags:
         assert tag not in {"link", "iframe", "object", "embed", "base", "img", "form"}
-        assert not {"src", "href", "srcset", "action", "data"} & attributes.keys(), tag
+        assert not {"src", "srcset", "action", "data"} & attributes.keys(), tag
+        assert (attributes.get("href") or "#").startswith("#"), "links stay in the page"
     style = text[text.index("<style>") : text.index("</style>")]
     assert "url(" not in style
     assert "@import" not in style
@@ -75,13 +78,36 @@ def test_no_button_offers_to_send_the_data_away(make_view: MakeView) -> None:
     assert 'plotlyServerURL: ""' in script
 
 
-def test_the_page_has_the_summary_and_four_figures(make_view: MakeView) -> None:
+def test_the_page_has_the_summary_and_the_figures(make_view: MakeView) -> None:
     page = Page(render_report(make_view()))
     assert "8.000 µs with fifo_depth=8, sync_period=4." in page.text
-    assert list(page.figures) == ["pareto", "heatmap", "stalls", "refusals"]
+    keys = ["scatter", "heatmap", "parallel", "importance", "refusals", "stalls"]
+    assert list(page.figures) == [f"run-1-{key}" for key in keys]
     places = {attributes.get("id") for _, attributes in page.tags}
     assert {f"figure-{key}" for key in page.figures} <= places
-    assert all(figure["light"]["data"] for figure in page.figures.values())
+    assert "nav" not in {tag for tag, _ in page.tags}, "one run needs no table of contents"
+
+
+def test_a_run_that_cannot_be_evaluated_says_why_and_shows_what_was_kept(make_view: MakeView) -> None:
+    page = Page(render_report(Subject(make_view(), why_not="the platform has changed")))
+    assert "because it has to be evaluated again for them: the platform has changed." in page.text
+    assert page.figures["run-1-stalls"]["light"]["data"], "the account in the store"
+    assert "By how many bytes a memory is over is missing: the platform has changed." in page.text
+
+
+def test_refusals_say_what_it_would_take(make_view: MakeView) -> None:
+    view = make_view(
+        tunables=[("fifo_depth", (2, 4, 8)), ("sync_period", (1, 2))],
+        values={"fifo_depth": np.array([2, 4, 8] * 2), "sync_period": np.array([1, 1, 1, 2, 2, 2])},
+        verdict=np.array([0, 0, 1, 0, 0, 1]),
+        rule=np.array([-1, -1, 0, -1, -1, 0]),
+        cycles=np.array([9.0, 8, np.nan, 7, 6, np.nan]),
+        best_row=14,
+    )
+    page = Page(render_report(view))
+    assert "the change that helps most often: fifo_depth 8 → 4 (a nearest legal fifo_depth exists for 2 of 2)" in (
+        page.text
+    )
 
 
 def test_every_name_shows_as_text(make_view: MakeView) -> None:
@@ -118,8 +144,9 @@ def test_a_run_with_no_ok_configuration_still_makes_a_page(make_view: MakeView) 
     page = Page(render_report(view))
     assert "None of the 6 configurations is ok" in page.text
     assert "There is no ok configuration to list." in page.text
-    assert page.figures["pareto"]["light"]["data"] == []
-    assert page.figures["refusals"]["light"]["data"] != []
+    assert "run-1-stalls" not in page.figures, "there is no best one to explain"
+    assert page.figures["run-1-scatter"]["light"]["layout"]["annotations"]
+    assert page.figures["run-1-refusals"]["light"]["data"] != []
 
 
 def test_200_000_configurations_stay_under_7_mb(big_view: RunView) -> None:
@@ -137,7 +164,9 @@ def test_long_texts_in_many_tunables_thin_the_points_further(big_view: RunView) 
     fields |= {"tunables": [(name, (word, "b")) for name in names], "values": dict.fromkeys(names, column)}
     page = Page(text := render_report(RunView(**fields)))
     assert len(text.encode()) < 7_000_000
-    assert 50 < len(page.figures["pareto"]["light"]["data"][0]["customdata"]) <= 2_000
+    assert "drawn as " in page.text
+    traces = page.figures["run-1-scatter"]["light"]["data"]
+    assert 50 < sum(len(trace.get("customdata", ())) for trace in traces) <= 3_000
 
 
 def test_light_and_dark_differ_in_colours_only(make_view: MakeView) -> None:
@@ -146,7 +175,49 @@ def test_light_and_dark_differ_in_colours_only(make_view: MakeView) -> None:
     for figure in page.figures.values():
         light = figure["light"]["layout"]
         assert light["paper_bgcolor"] != figure["dark"]["layout"]["paper_bgcolor"]
-        assert "x" not in figure["dark"].get("data", {}).get("0", {}), "the points are kept once"
+        for trace in figure["dark"].get("data", {}).values():
+            assert not {"x", "y", "z", "customdata", "hovertext"} & trace.keys(), "the points are kept once"
+
+
+def heavy_panel(key: str, turn: int, points: int, lighter: bool = True) -> Panel:
+    """A panel of about 10 bytes a point, which has a third of its points when it is lighter."""
+
+    def draw(theme: Any) -> Any:
+        figure = message_figure(theme, key)
+        figure.add_scatter(x=[123_456_789] * points)
+        return figure
+
+    fewer = (lambda: heavy_panel(key, turn, points // 3, False)) if lighter else None
+    return Panel(key, key, draw=draw, turn=turn, lighter=fewer)
+
+
+def test_timelines_of_later_runs_give_way_first_then_the_heaviest() -> None:
+    panels = [
+        (heavy_panel("timeline", REST, 900), heavy_panel("small", REST, 90)),
+        (heavy_panel("timeline", TIMELINE, 300, False), heavy_panel("small", REST, 90)),
+        (heavy_panel("timeline", TIMELINE, 300, False), heavy_panel("small", REST, 90)),
+    ]
+    sections = [Section(f"run-{i}", "", (Group("", own),)) for i, own in enumerate(panels, 1)]
+    whole = sum(drawn(panel).weight for own in panels for panel in own)
+
+    def left(room: int) -> dict[str, int]:
+        found = fitted(sections, room)
+        assert sum(entry.weight for entry in found.values()) <= room
+        return {key.removesuffix("-timeline"): e.text.count("123456789") for key, e in found.items() if "time" in key}
+
+    assert left(whole) == {"run-1": 900, "run-2": 300, "run-3": 300}
+    assert left(whole - 100) == {"run-1": 900, "run-2": 300, "run-3": 0}
+    assert left(whole - 5_000) == {"run-1": 900, "run-2": 0, "run-3": 0}
+    assert left(whole - 10_000) == {"run-1": 300, "run-2": 0, "run-3": 0}
+    assert left(0) == {"run-1": 0, "run-2": 0, "run-3": 0}
+    notes = {key: entry.panel.notes for key, entry in fitted(sections, whole - 100).items()}
+    assert notes["run-3-timeline"] == ("Left out to keep the file under 7 MB.",)
+    assert notes["run-2-timeline"] == ()
+
+
+def test_texts_that_are_too_long_alone_are_an_error(make_view: MakeView) -> None:
+    with pytest.raises(ReportError, match=r"is above 7 MB: name fewer runs, or shorten"):
+        render_report(make_view(problem={"s0": "x" * 7_000_000}, name="long"))
 
 
 JSON = st.recursive(
@@ -188,35 +259,33 @@ def test_a_difference_put_over_the_old_gives_the_new(old: dict[str, Any], number
     assert difference(new, new) == {}
 
 
-def test_an_existing_file_is_kept_unless_forced(make_view: MakeView, tmp_path: Path) -> None:
+def test_an_existing_file_is_kept_unless_forced(tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text("mine")
     with pytest.raises(ReportError, match=r"report\.html exists already.*--force"):
-        write_report(make_view(), path)
-    assert path.read_text() == "mine"
-    assert write_report(make_view(), path, force=True) == path
-    assert path.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+        check_target(path, force=False)
+    check_target(path, force=True)
+    assert write_page("<!DOCTYPE html>", path) == path
+    assert path.read_text(encoding="utf-8") == "<!DOCTYPE html>"
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
 
 
-def test_a_failed_write_leaves_the_old_file_and_nothing_else(
-    make_view: MakeView, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = tmp_path / "report.html"
     path.write_text("old")
 
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr(dashboards.report.os, "replace", full_disk)
+    monkeypatch.setattr("dashboards.report.os.replace", full_disk)
     with pytest.raises(ReportError, match=r"cannot write the report to .*No space left"):
-        write_report(make_view(), path, force=True)
+        write_page("new", path)
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
     assert path.read_text() == "old"
 
 
-def test_a_folder_or_a_missing_folder_is_refused(make_view: MakeView, tmp_path: Path) -> None:
+def test_a_folder_or_a_missing_folder_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ReportError, match="is a folder: give the name"):
-        write_report(make_view(), tmp_path)
+        check_target(tmp_path, force=False)
     with pytest.raises(ReportError, match=r"does not exist"):
-        write_report(make_view(), tmp_path / "no" / "report.html")
+        check_target(tmp_path / "no" / "report.html", force=False)

@@ -90,7 +90,7 @@ class Tab:
         self.base = base
         self.context = browser.new_context(viewport=size, color_scheme=theme, accept_downloads=True)
         self.page = self.context.new_page()
-        self.page.set_default_timeout(15_000)
+        self.page.set_default_timeout(60_000)
         self.wrong: list[str] = []
         self.page.on("console", self._console)
         self.page.on("pageerror", lambda e: self.wrong.append(f"page error: {e}"))

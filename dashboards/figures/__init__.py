@@ -1,0 +1,1 @@
+"""Figures: each a data function, whose result a figure function draws."""

@@ -1,0 +1,173 @@
+"""How fast the pages are over a run of a million configurations: `python tests/benchmarks/pages.py [STORE.db]`.
+
+Makes the store where the file is not there, starts a server of its own and a browser without anything cached, and
+prints each figure with its limit. Needs chromium and what `pip install -e '.[dev]'` brings.
+"""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import sys
+import time
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "dashboards" / "browser"))
+
+from browser_tools import Server, start_server
+
+ROWS = 1_000_000
+DOMAINS = {
+    "cube_s0": [64, 128, 256],
+    "cube_s1": [64, 128, 256],
+    "tile_s1": [64, 128, 256, 512],
+    "qk_preload": list(range(1, 13)),
+    "fifo_depth": list(range(1, 17)),
+    "sync_period": [0, 1, 2, 4, 8],
+    "split": ["NO_SPLIT", "UP_DOWN"],
+    "pv_fifo_depth": list(range(17)),
+}
+SWEEP_DOMAINS = {"qk_preload": list(range(1, 9)), "fifo_depth": list(range(1, 17)), "sync_period": [0, 1, 2, 4, 8]}
+READY = "document.querySelectorAll('#run-scatter .main-svg').length > 0"
+ROWS_SHOWN = "document.querySelectorAll('#run-grid .ag-row [col-id=time_us]').length > 3"
+
+
+def fill(path: Path) -> None:
+    """A store with one run of a million configurations."""
+    from pto_tune.tuning import tune
+
+    began = time.monotonic()
+    tune("flash_attention", problem={"s0": 2048, "s1": 2048}, domains=DOMAINS, strategy="exhaustive", budget=ROWS,
+         store=f"sqlite:///{path}", name="million")  # fmt: skip
+    print(f"made {path} in {time.monotonic() - began:.0f} s, {path.stat().st_size / 1e6:.0f} MB")
+
+
+class Watch:
+    """The size of every answer that carries data."""
+
+    def __init__(self, page: Any) -> None:
+        self.largest = (0, "")
+        page.on("response", self._seen)
+
+    def _seen(self, response: Any) -> None:
+        if "_dash-update-component" in response.url:
+            size = int(response.headers.get("content-length", "0") or 0)
+            self.largest = max(
+                self.largest, (size, response.request.post_data[:120] if response.request.post_data else "")
+            )
+
+
+def report(what: str, value: float, limit: float, unit: str = "s") -> None:
+    print(f"{what:<64} {value:8.2f} {unit:<3} limit {limit:g} {unit}  {'met' if value <= limit else 'MISSED'}")
+
+
+def main() -> None:
+    from playwright.sync_api import sync_playwright
+
+    path = Path(sys.argv[1] if len(sys.argv) > 1 else "pages-bench.db").resolve()
+    if not path.exists():
+        fill(path)
+    versions = ", ".join(f"{name} {version(name)}" for name in ("dash", "plotly", "dash-ag-grid", "numpy"))
+    print(f"{len(os.sched_getaffinity(0))} cores, Python {platform.python_version()}, {versions}")
+    browser_path = shutil.which("chromium") or "chromium"
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=browser_path, args=["--no-sandbox"])
+        page = browser.new_page(viewport={"width": 1440, "height": 900})
+        began = time.monotonic()
+        server = start_server(f"sqlite:///{path}", "--allow-runs")
+        try:
+            measure(browser, page, server, began)
+        finally:
+            server.stop()
+            browser.close()
+
+
+def measure(browser: Any, page: Any, server: Server, began: float) -> None:
+    page.goto(server.url + "/")
+    page.wait_for_selector("#runs-grid .ag-row")
+    report("server start to first page with its rows", time.monotonic() - began, 2.0)
+    page.close()
+
+    page = browser.new_context(viewport={"width": 1440, "height": 900}).new_page()
+    watch = Watch(page)
+    began = time.monotonic()
+    page.goto(server.url + "/runs/1")
+    page.wait_for_function(READY)
+    page.wait_for_function(ROWS_SHOWN)
+    report("run page, cold browser and columns not read: figure and first rows", time.monotonic() - began, 4.0)
+    page.wait_for_load_state("networkidle")
+    report("the same, everything drawn", time.monotonic() - began, 99.0)
+    for low in (60, 80):
+        count = page.locator("#run-count").inner_text()
+        began = time.monotonic()
+        page.locator("#run-time-max").fill(str(low))
+        page.keyboard.press("Enter")
+        page.wait_for_function("(old) => document.querySelector('#run-count').innerText !== old", arg=count)
+        page.wait_for_load_state("networkidle")
+        report(f"filter time <= {low} us to everything redrawn", time.monotonic() - began, 1.5)
+    report("largest payload of data", watch.largest[0] / 1e6, 3.0, "MB")
+
+    href = page.evaluate("(async () => (await fetch('/api/v1/runs/1')).json())()")
+    best = href["best_row"]
+    page.goto(f"{server.url}/runs/1/configurations/{best}")
+    page.wait_for_selector("#cfg-timeline .main-svg")
+    page.wait_for_load_state("networkidle")
+    what_if(page)
+    page.close()
+    sweep(browser, server)
+
+
+def what_if(page: Any) -> None:
+    """A tunable is changed; until the new timeline is drawn."""
+    import json
+
+    body: dict[str, Any] = {}
+
+    def seen(request: Any) -> None:
+        if "_dash-update-component" in request.url:
+            body[json.loads(request.post_data)["output"]] = True
+
+    page.on("request", seen)
+    times = []
+    for _ in range(3):
+        before = page.locator("#cfg-timeline").inner_html()
+        box = page.locator("[id*=cfg-tunable]").first
+        began = time.monotonic()
+        box.click()
+        page.keyboard.press("ArrowDown")
+        page.keyboard.press("Enter")
+        page.wait_for_function("(old) => document.querySelector('#cfg-timeline').innerHTML !== old", arg=before)
+        times.append(time.monotonic() - began)
+    report("what-if change to new timeline, best of three", min(times), 0.5)
+
+
+def sweep(browser: Any, server: Server) -> None:
+    """A sweep is started, watched and stopped through the API that the pages use."""
+    page = browser.new_page()
+    page.goto(server.url + "/")
+    wish = {"workload": "flash_attention", "platform": "ascend910b2", "problem": {"s0": 8192, "s1": 8192},
+            "domains": SWEEP_DOMAINS}  # fmt: skip
+    run = page.evaluate(
+        "async (wish) => (await fetch('/api/v1/runs', {method: 'POST', headers: {'content-type': 'application/json'},"
+        " body: JSON.stringify(wish)})).json()",
+        wish,
+    )
+    ask = f"(async () => (await fetch('/api/v1/runs/{run['id']}/progress')).json())()"
+    moves, last, moved = [], -1, time.monotonic()
+    while True:
+        now = page.evaluate(ask)
+        if now["done"] != last:
+            moves.append(time.monotonic() - moved)
+            last, moved = now["done"], time.monotonic()
+        if now["state"] != "running" or last >= 100_000:
+            break
+        time.sleep(0.05)
+    report(f"sweep of {now['total']:,}: longest time without progress", max(moves), 1.0)
+    page.close()
+
+
+if __name__ == "__main__":
+    main()
