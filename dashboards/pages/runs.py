@@ -56,17 +56,18 @@ def columns() -> list[dict[str, Any]]:
     number = {"type": "rightAligned", "filter": "agNumberColumnFilter"}
     grouped = {"function": "params.value == null ? '–' : d3.format(',')(params.value)"}
     return [
-        {"field": "name", "headerName": "Run", "cellRenderer": "Link", "minWidth": 240, "flex": 2},
-        {"field": "workload", "minWidth": 140, "flex": 1},
-        {"field": "platform", "minWidth": 120, "flex": 1},
-        {"field": "rule_set", "headerName": "Rule set", "minWidth": 90},
-        {"field": "sizes", "headerName": "Sizes", "minWidth": 200, "flex": 2, "tooltipField": "sizes"},
-        {"field": "best_us", "headerName": "Best (µs)", **number, "minWidth": 105,
+        {"field": "name", "headerName": "Run", "cellRenderer": "Link", "minWidth": 210, "flex": 2,
+         "tooltipField": "name"},
+        {"field": "state", "headerName": "State", "cellRenderer": "State", "width": 125},
+        {"field": "best_us", "headerName": "Best (µs)", **number, "width": 115,
          "valueFormatter": {"function": "params.data.best"}},
-        {"field": "looked_at", "headerName": "Configurations", **number, "minWidth": 125, "valueFormatter": grouped},
-        {"field": "legal", "headerName": "Legal", **number, "minWidth": 90, "valueFormatter": grouped},
-        {"field": "state", "headerName": "State", "cellRenderer": "State", "minWidth": 150},
-        {"field": "created", "headerName": "Created (UTC)", "minWidth": 145},
+        {"field": "workload", "width": 140},
+        {"field": "platform", "width": 125},
+        {"field": "rule_set", "headerName": "Rule set", "width": 115},
+        {"field": "sizes", "headerName": "Sizes", "minWidth": 150, "flex": 2, "tooltipField": "sizes"},
+        {"field": "looked_at", "headerName": "Configurations", **number, "width": 140, "valueFormatter": grouped},
+        {"field": "legal", "headerName": "Legal", **number, "width": 100, "valueFormatter": grouped},
+        {"field": "created", "headerName": "Created (UTC)", "width": 150},
     ]  # fmt: skip
 
 
@@ -76,7 +77,8 @@ def layout(site: Site, place: Place) -> Any:
 
     h = html()
     found = records(site)
-    head = [h.H1("Runs"), h.P(f"Store {site.store.url}", className="note")]
+    # the last part alone: where the store lies is nobody's business who only sees the page
+    head = [h.H1("Runs"), h.P(f"Store {site.store.url.rpartition('/')[2]}", className="note")]
     if not found:
         return [*head, _empty(site)]
     from dash_ag_grid import AgGrid

@@ -96,7 +96,7 @@ def _account(
     _add(lo, s_chan, chan, queue_wait, full, base, win, waits, 1)
     n = hi - lo
     ns = info[I_STATE]
-    depth = 2 * PERIODS + 1
+    depth = 3 * PERIODS + 1
     x = np.empty(ns, np.int64)
     d = np.empty(ns, np.int64)
     past = np.empty((depth, ns), np.int64)
@@ -170,8 +170,14 @@ def _account(
                 break
         if not same:
             continue
+        # and so does what the window keeps of earlier ones
         for j in range(ns):
             d[j] = x[j] - past[(slot - m) % depth, j]
+            if d[j] != past[(slot - m) % depth, j] - past[(slot - 2 * m) % depth, j]:
+                same = False
+                break
+        if not same:
+            continue
         k = left // m - 1
         leapt = False
         while k >= 1:
@@ -200,6 +206,9 @@ def _account(
                         past[(slot + 1) % depth, j] = regs[out_regs[j]] + adjust[j]
                     for j in range(ns):
                         regs[in_regs[j]] = past[(slot + 1) % depth, j]
+            for j in range(ns):
+                if good and regs[out_regs[j]] + adjust[j] != x[j] + (k + 1) * d[j]:
+                    good = False
             if good:
                 # waits of periods 1 .. k+1 after the last simulated one, each linear in its number
                 for p in range(m):

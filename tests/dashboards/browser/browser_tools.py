@@ -110,10 +110,15 @@ class Tab:
         if not request.url.startswith((self.base, "data:", "blob:")):
             self.wrong.append(f"asks another host: {request.url}")
 
-    def open(self, path: str = "/") -> Any:
-        """Go to a page of the server and wait until it stands still."""
+    def open(self, path: str = "/", ready: str = "") -> Any:
+        """Go to a page of the server and wait until it stands still; of one that goes on asking until `ready`, a
+        selector, is there."""
         self.page.goto(self.base + path)
-        return self.settle()
+        if not ready:
+            return self.settle()
+        self.page.locator(ready).first.wait_for(timeout=180_000)
+        self.page.wait_for_timeout(500)
+        return self.page
 
     def settle(self) -> Any:
         """Wait until no request is under way."""

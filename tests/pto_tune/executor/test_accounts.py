@@ -56,3 +56,19 @@ def test_generated_workloads(
     w: Workload, rows: list[dict[str, int]], rules: RuleSet, overrides: dict[str, float]
 ) -> None:
     assert differences(w, platform(overrides), rules, rows) == []
+
+
+@pytest.mark.parametrize("tiles", [32, 41, 128])
+def test_a_window_that_keeps_what_is_older_than_three_windows(tiles: int) -> None:
+    """Credits for two slots of eight: what the window hands on stems from up to four windows ago, and moves by another
+    shift than its events do by then."""
+    from dataclasses import replace
+
+    from pto_tune.model.expr import expr
+
+    stream = workload("stream")
+    gated = replace(stream, fifos=tuple(replace(f, kind="TMPipe", gated=expr(1)) for f in stream.fifos))
+    rules = next(r for r in RULE_SETS if r.name == "a2a3-fixed-drain")
+    rows = [{"tiles": tiles, "fifo_depth": 8, "sync_period": 2, "slot_bytes": 1024}]
+    for cycles in (350, 430, 463):
+        assert differences(gated, platform({"flags.cross_core_latency": cycles}), rules, rows) == []
