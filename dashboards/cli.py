@@ -42,7 +42,7 @@ def report(
 
     Several runs: pto-tune report 1 2 3 -o report.html
     """
-    from dashboards.report import check_target, write_report
+    from dashboards.report.page import check_target, write_report
     from db import open_store
 
     try:

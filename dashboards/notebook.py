@@ -58,7 +58,7 @@ def figures(run: str | int, *, db: str | None = None, theme: str = "light") -> d
     Errors: StoreError or ReportError for an unknown store or run, ValueError for another theme.
     """
     from dashboards import theme as themes
-    from dashboards.report import collect, sections_of
+    from dashboards.report.page import collect, sections_of
 
     looks = {look.name: look for look in (themes.LIGHT, themes.DARK)}
     if theme not in looks:
@@ -74,7 +74,7 @@ def show(*runs: str | int, db: str | None = None, height_px: int = _HEIGHT_PX) -
 
     Light or dark as the browser prefers. Errors: as `figures`.
     """
-    from dashboards.report import report_of
+    from dashboards.report.page import report_of
 
     with _site(db) as site:
         return Shown(report_of(site, list(runs) or ["latest"]), height_px)

@@ -7,7 +7,7 @@ from math import isfinite, nan
 
 import numpy as np
 
-from dashboards.refusals import refusals_data
+from dashboards.figures.refusals import refusals_data
 from dashboards.runview import ON_CHIP, RunView
 from dashboards.text import byte_count, microseconds, percent
 

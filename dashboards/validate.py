@@ -74,7 +74,7 @@ def validate(
     """
     if as_json and as_markdown:
         raise ValueError("--json and --markdown are two forms of one answer: give one of them")
-    from dashboards.report import check_target
+    from dashboards.report.page import check_target
 
     if output_file is not None:
         check_target(output_file, force)
@@ -96,8 +96,8 @@ def validate(
 
 
 def _write(report: Report, target: Path, quiet: bool) -> None:
-    from dashboards.parity import render_parity
-    from dashboards.report import write_page
+    from dashboards.figures.parity import render_parity
+    from dashboards.report.page import write_page
 
     path = write_page(render_parity(report), target)
     if not quiet:

@@ -93,7 +93,7 @@ def stop(site: OfSite, run: RunRef) -> RunProgress:
 )
 def report(site: OfSite, run: RunRef) -> Response:
     """The report of a run, as `pto-tune report` writes it."""
-    from dashboards.report import report_of
+    from dashboards.report.page import report_of
 
     view_of(site, run)
     with heavy(), at("path/run", 409):

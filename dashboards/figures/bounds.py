@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from dashboards.bars import Bar, Look, bars_figure
+from dashboards.figures.bars import Bar, Look, bars_figure
 from dashboards.text import microseconds, percent
 from dashboards.theme import BLUISH_GREEN, LIGHT, Theme, message_figure
 

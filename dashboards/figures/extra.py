@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dashboards.figures.pareto import pareto_data
 from dashboards.filtering import codes
-from dashboards.pareto import pareto_data
 from dashboards.runview import RunView
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.bars import Bar, Look, bars_figure
+from dashboards.figures.bars import Bar, Look, bars_figure
 from dashboards.filtering import codes
 from dashboards.runview import RunView
 from dashboards.text import microseconds

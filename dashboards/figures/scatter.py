@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from dashboards.figures.pareto import SVG_POINTS, pareto_front, thin
 from dashboards.filtering import codes
-from dashboards.pareto import SVG_POINTS, pareto_front, thin
 from dashboards.runview import RunView, ViewError
 
 if TYPE_CHECKING:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from dashboards.figures.pareto import point_value
 from dashboards.figures.scatter import Axis, ScatterData, axis_named, quantity
-from dashboards.pareto import point_value
 from dashboards.runview import RunView
 from dashboards.text import byte_count, microseconds, plain
 from dashboards.theme import (

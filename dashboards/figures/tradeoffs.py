@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.bars import Bar, Look, bars_figure
-from dashboards.pareto import pareto_front
+from dashboards.figures.bars import Bar, Look, bars_figure
+from dashboards.figures.pareto import pareto_front
 from dashboards.runview import RunView
 from dashboards.text import byte_count, microseconds, plain
 from dashboards.theme import (

@@ -16,7 +16,13 @@ if TYPE_CHECKING:
 
 def pages() -> tuple[Page, ...]:
     """All pages, in the order of the navigation."""
-    from dashboards.pages import accuracy, compare, configuration, links, new, run, runs
+    from dashboards.pages import runs
+    from dashboards.pages.accuracy import page as accuracy
+    from dashboards.pages.compare import page as compare
+    from dashboards.pages.configuration import page as configuration
+    from dashboards.pages.links import page as links
+    from dashboards.pages.new import page as new
+    from dashboards.pages.run import page as run
 
     return (runs.PAGE, run.PAGE, configuration.PAGE, compare.PAGE, accuracy.PAGE, links.PAGE, new.PAGE)
 

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from dashboards.notebook import figures, show
-from dashboards.report import report_of
-from dashboards.report_fitting import as_json
+from dashboards.report.fitting import as_json
+from dashboards.report.page import report_of
 from dashboards.site.state import Site
 from db import StoreError, open_store
 from pto_tune.tuning import tune

@@ -9,10 +9,8 @@ from typing import Any
 import pytest
 
 from dashboards.figures.accuracy import case_intervals
-from dashboards.pages import accuracy_calls as calls
-from dashboards.pages import accuracy_parts as parts
-from dashboards.pages import accuracy_work as work
-from dashboards.pages.accuracy import PAGE, body
+from dashboards.pages.accuracy import calls, parts, work
+from dashboards.pages.accuracy.page import PAGE, body
 from dashboards.site.page import place
 from dashboards.site.state import Site
 from db import Measurement, open_store
@@ -58,7 +56,7 @@ def answers(site: Site, finished: work.Validation, monkeypatch: pytest.MonkeyPat
 
 
 def test_the_page_says_what_is_being_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboards.pages.accuracy.validation", work.Validation)
+    monkeypatch.setattr("dashboards.pages.accuracy.page.validation", work.Validation)
     page = str(PAGE.layout(site, place({}, "")))
     assert "predicting the published cases" in page
     assert "acc-parity" not in page
@@ -67,7 +65,7 @@ def test_the_page_says_what_is_being_done(site: Site, monkeypatch: pytest.Monkey
 def test_the_page_of_a_finished_validation(
     site: Site, finished: work.Validation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("dashboards.pages.accuracy.validation", lambda: finished)
+    monkeypatch.setattr("dashboards.pages.accuracy.page.validation", lambda: finished)
     page = str(PAGE.layout(site, place({}, "?table=tget")))
     assert "acc-parity" in page
     assert "disabled=True" in page  # nothing to ask for any more

@@ -8,11 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.pages import compare_calls as calls
-from dashboards.pages import compare_live as live
-from dashboards.pages import compare_parts as parts
-from dashboards.pages.compare import PAGE, rule_options
-from dashboards.pages.compare_work import MOST_RUNS, Wish, compared, wish
+from dashboards.pages.compare import calls, live, parts
+from dashboards.pages.compare.page import PAGE, rule_options
+from dashboards.pages.compare.work import MOST_RUNS, Wish, compared, wish
 from dashboards.site.page import place
 from dashboards.site.state import Site
 from db import open_store

@@ -10,11 +10,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.pages import configuration_files as files
-from dashboards.pages import configuration_parts as parts
-from dashboards.pages import configuration_text as text
-from dashboards.pages import configuration_work as work
-from dashboards.pages.configuration import PAGE
+from dashboards.pages.configuration import files, parts, text, work
+from dashboards.pages.configuration.page import PAGE
 from dashboards.site.page import place
 from dashboards.site.state import Site
 from db import open_store

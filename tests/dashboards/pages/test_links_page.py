@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
-from dashboards.pages import links_calls as calls
-from dashboards.pages.links import PAGE
-from dashboards.pages.links_calls import Asked
+from dashboards.pages.links import calls
+from dashboards.pages.links.calls import Asked
+from dashboards.pages.links.page import PAGE
 from dashboards.site.page import place
 from dashboards.site.state import Site
 from db import open_store

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboards.api.counting import count_legal
-from dashboards.pages import new
-from dashboards.pages.new_form import Form, command, domain_text, parse_domain, read
-from dashboards.pages.new_parts import counted_words
+from dashboards.pages.new import page as new
+from dashboards.pages.new.form import Form, command, domain_text, parse_domain, read
+from dashboards.pages.new.parts import counted_words
 from dashboards.site.page import address, place
 from dashboards.site.state import Site
 from pto_tune.api import problem_of, workload

@@ -10,7 +10,13 @@ import numpy as np
 import pytest
 
 from dashboards.filtering import Filter, select
-from dashboards.pages import run, run_callbacks, run_figures, run_filter, run_parts, run_state, run_table
+from dashboards.pages.run import callbacks as run_callbacks
+from dashboards.pages.run import figures as run_figures
+from dashboards.pages.run import filter as run_filter
+from dashboards.pages.run import page as run
+from dashboards.pages.run import parts as run_parts
+from dashboards.pages.run import state as run_state
+from dashboards.pages.run import table as run_table
 from dashboards.runview import RunView
 from dashboards.site.page import place
 from dashboards.site.state import Site

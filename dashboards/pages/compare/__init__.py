@@ -1,0 +1,1 @@
+"""The page that sets runs and configurations side by side."""

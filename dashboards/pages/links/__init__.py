@@ -1,0 +1,1 @@
+"""The page of transfers between ranks."""
