@@ -23,7 +23,8 @@ if TYPE_CHECKING:
 
 
 def tables_fitted_to() -> tuple[str, ...]:
-    """The tables that some number was fitted to, in alphabetical order."""
+    """The tables that some number was fitted to, in alphabetical order; without those whose numbers stand apart (see
+    `making.Step`), which are never left out."""
     return tuple(sorted(_data()))
 
 

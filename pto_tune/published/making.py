@@ -9,6 +9,7 @@ that it made, and gives the same bytes every time. `--check` writes nothing and 
 For leave-one-table-out it makes everything again without each table; `left_out.toml` holds the numbers that come out
 (`pto_tune.published.left_out` reads it). A step of whose tables none is left is left out, and its numbers are then as
 they were published or assumed without it; and so are numbers of other steps that are no longer determined then.
+Steps that stand `apart` are not made again: their numbers price no other table, and theirs nothing else prices.
 """
 
 from __future__ import annotations
@@ -16,13 +17,13 @@ from __future__ import annotations
 import sys
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 from cost_models.platform import load_platform
-from cost_models.schema import PLATFORM_DIR, builtin_files, resolve
+from cost_models.schema import PLATFORM_DIR, ancestry, builtin_files, resolve
 from pto_tune.calibrating.bases import check_base
 from pto_tune.calibrating.calibration import NothingFitted, calibrate
 from pto_tune.calibrating.parameters import parameters
@@ -36,7 +37,8 @@ FITS = Path(__file__).with_name("fits.toml")
 LEFT_OUT = Path(__file__).with_name("left_out.toml")
 
 _FIELDS = {"file": str, "base": str, "chip": str, "tables": list, "timing": str, "error": float, "fit": list,
-           "description": str}  # fmt: skip
+           "description": str, "where": dict, "apart": bool}  # fmt: skip
+_OPTIONAL = {"timing", "where", "apart"}
 
 
 class MakingError(ValueError):
@@ -46,7 +48,13 @@ class MakingError(ValueError):
 @dataclass(frozen=True)
 class Step:
     """One calibration: `fit` as `--fit` has it, on the built-in platform `chip`, written as `file`, which inherits from
-    `base`. `timing` is None where the rows are busy times of pipes or of one protocol."""
+    `base`. `timing` is None where the rows are busy times of pipes or of one protocol.
+
+    `where`: of the rows those whose configuration has one of these values. `apart`: the rows are priced by the step's
+    own numbers and published ones alone; those of its own price no other table, and hardly a figure of them is
+    published elsewhere. So leaving out another table changes nothing here, and leaving out this one would leave nothing
+    to predict it by: it is not left out.
+    """
 
     file: str
     base: str
@@ -56,12 +64,18 @@ class Step:
     fit: tuple[str, ...]
     description: str
     timing: str | None = None
+    where: Mapping[str, Sequence[int | str]] = field(default_factory=dict)
+    apart: bool = False
+
+    def takes(self, configuration: Mapping[str, int | str]) -> bool:
+        """Whether a row of the step's tables and chip is one of its own."""
+        return all(configuration.get(name) in values for name, values in self.where.items())
 
 
 @dataclass(frozen=True)
 class Made:
     """Texts of the files by name, and by family the fitted numbers as the last file has them, or as they stand without
-    the steps that were left out."""
+    the steps that were left out; without those of steps that stand apart."""
 
     texts: Mapping[str, str]
     numbers: Mapping[str, Mapping[str, Entry]]
@@ -71,8 +85,10 @@ def read_steps(path: Path = FITS) -> list[Step]:
     """The steps of a file, in order; MakingError where they are wrong."""
     found = []
     for i, table in enumerate(tomllib.loads(path.read_text("utf-8")).get("step", []), 1):
-        wrong = sorted(table.keys() - _FIELDS.keys()) + sorted(_FIELDS.keys() - {"timing"} - table.keys())
+        wrong = sorted(table.keys() - _FIELDS.keys()) + sorted(_FIELDS.keys() - _OPTIONAL - table.keys())
         wrong += [name for name, kind in _FIELDS.items() if name in table and not isinstance(table[name], kind)]
+        if not wrong and not all(isinstance(values, list) for values in table.get("where", {}).values()):
+            wrong = ["where"]
         if wrong:
             raise MakingError(f"{path.name}, step {i}: {', '.join(wrong)}: expected {', '.join(_FIELDS)}")
         lists: dict[str, Any] = {"tables": tuple(table["tables"]), "fit": tuple(table["fit"])}
@@ -98,16 +114,18 @@ def make(steps: Sequence[Step], without: str = "", known: Made | None = None) ->
         _copy(place, steps)
         touched: set[str] = set()
         for step in steps:
-            if without in step.tables or step.base in touched:
+            parents = {path.stem for path in ancestry(place / f"{step.base}.toml")}
+            if without in step.tables or touched & parents:
                 touched.add(step.file)
-            if known is not None and step.file not in touched:
+            own = step.apart and without not in step.tables
+            if known is not None and (own or step.file not in touched):
                 text: str | None = known.texts[step.file]
             else:
                 text = _carry_out(step, place, without)
             if text is not None:
                 texts[step.file] = text
                 (place / f"{step.file}.toml").write_text(_local(text), encoding="utf-8")
-        return Made(texts, _numbers(steps, place))
+        return Made(texts, _numbers([step for step in steps if not step.apart], place))
 
 
 def left_out_text(steps: Sequence[Step], made: Made) -> str:
@@ -116,7 +134,7 @@ def left_out_text(steps: Sequence[Step], made: Made) -> str:
         "# Fitted numbers as they are without the rows of one table, by table and family, where that changes them.",
         "# Made by python -m pto_tune.published.making.",
     ]
-    for table in sorted({name for step in steps for name in step.tables}):
+    for table in sorted({name for step in steps if not step.apart for name in step.tables}):
         for family, numbers in make(steps, table, made).numbers.items():
             other = {k: e for k, e in numbers.items() if e.value != made.numbers[family][k].value}
             if other:
@@ -154,7 +172,8 @@ def _carry_out(step: Step, place: Path, without: str) -> str | None:
         return None
     chip = load_platform(place / f"{step.chip}.toml")
     check_base(chip, place / f"{step.base}.toml", [n.key for p in parameters(chip, step.fit) for n in p.numbers])
-    rows, wrong = published_rows(tables, chip)
+    found_rows, wrong = published_rows(tables, chip)
+    rows = [row for row in found_rows if step.takes(row.measurement.configuration)]
     fit = list(step.fit)
     while True:
         try:

@@ -143,12 +143,18 @@ def test_a_transport_is_given_as_a_whole(write: Write) -> None:
 
 
 @pytest.mark.parametrize("platform", CHIPS.values(), ids=lambda p: p.name)
-def test_every_number_is_named_with_a_range_and_the_table_it_is_from(platform: Platform) -> None:
+def test_every_number_has_a_range_and_all_but_those_that_nothing_is_seen_of_are_fitted(platform: Platform) -> None:
     numbers = [n for key, n in platform.numbers.items() if key.startswith("bulk.")]
-    assert numbers
+    unseen = {"ascend910b2": {"bulk.hccs.hixl_cs.interval"}, "ascend910c": {"bulk.hccs.fabric_streams.startup"}}[
+        platform.name
+    ]
+    assert unseen < {n.key for n in numbers}
     for n in numbers:
         assert n.base_low is not None
         assert n.base_high is not None
-        assert n.kind == "assumed" or (n.kind, n.source) == (
-            "fitted", "derived from hicann/hixl benchmarks/performance_en.md"
-        )  # fmt: skip
+        if n.key in unseen:
+            assert n.kind == "assumed"
+        else:
+            assert n.kind == "fitted"
+            assert n.source.startswith("pto-tune calibrate: ")
+            assert n.source.endswith(" from hicann/hixl benchmarks/performance_en.md")

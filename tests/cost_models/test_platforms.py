@@ -25,7 +25,9 @@ LINKS = {"a2a3": ("link.hccs.", "link.roce.", "bulk.hccs.", "bulk.roce."), "a5":
 Write = Callable[..., Path]
 
 
-@pytest.mark.parametrize("base", ["a2a3-published", "a2a3-gemm-ar", "a5-published", "ascend910c-base"])
+@pytest.mark.parametrize(
+    "base", ["a2a3-published", "a2a3-link-hixl", "a5-published", "ascend910c-base", "ascend910c-link-hixl"]
+)
 def test_an_abstract_base_is_not_a_choice(base: str) -> None:
     assert platform_names() == NAMES
     assert base in builtin_files()

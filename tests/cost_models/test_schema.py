@@ -215,7 +215,7 @@ def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Wri
         (
             '[platform]\nname = "a"\ninherits = "ascend910b9"',
             "platform.inherits: unknown platform 'ascend910b9' (did you mean 'ascend910b4'?); "
-            "give one of a2a3-datacopy, a2a3-gemm-ar, a2a3-gemm, a2a3-published",
+            "give one of a2a3-datacopy, a2a3-gemm-ar, a2a3-gemm, a2a3-link-hixl-cs, a2a3-link-hixl, a2a3-published",
         ),
     ],
 )

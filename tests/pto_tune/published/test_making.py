@@ -1,6 +1,6 @@
 """The platform files that are shipped are what the published rows make.
 
-The whole takes about two minutes (`make check`); here the steps that take a second each are made again.
+The whole takes about two minutes (`make check`); here the steps that take a second or two each are made again.
 """
 
 from __future__ import annotations
@@ -15,13 +15,16 @@ from cost_models.platform import load_platform, platform_names, standing_fits
 from cost_models.schema import PLATFORM_DIR, builtin_files, resolve
 from pto_tune.published.cases import load_table, table_names
 from pto_tune.published.left_out import tables_fitted_to, without
-from pto_tune.published.making import MakingError, differing, main, make, read_steps
+from pto_tune.published.making import MakingError, Step, differing, left_out_text, main, make, read_steps
+from pto_tune.validating.running import predict
 
 STEPS = read_steps()
-QUICK = ("a5-datacopy", "a5-stream", "a5-gemm")
+QUICK = ("a5-datacopy", "a5-stream", "a5-gemm", "a2a3-link-hixl-cs", "a2a3-link-hixl")
+APART = [step for step in STEPS if step.apart]
 
-FITTED_BY_HAND = {"link_hixl"}
-"""Tables with rows that numbers of hand-written files were fitted to by `pto-tune calibrate`: no step makes these."""
+
+def numbers_of(steps: list[Step]) -> list[str]:
+    return [key for step in steps for fit in step.fit for key in fit.split("=")]
 
 
 def test_quick_files_are_what_their_rows_make() -> None:
@@ -48,7 +51,12 @@ def test_a_made_file_names_the_rows_that_it_comes_from(step: object) -> None:
     table = tomllib.loads(builtin_files()[one.file].read_text("utf-8"))
     assert (table["platform"]["inherits"], table["platform"]["abstract"]) == (one.base, True)
     rows = {row["case"] for row in table["calibration"]["rows"]}
-    marked = {c.name: c for name in one.tables for c in load_table(name) if c.use == "fit" and c.platform == one.chip}
+    marked = {
+        c.name: c
+        for name in one.tables
+        for c in load_table(name)
+        if c.use == "fit" and c.platform == one.chip and one.takes(c.configuration)
+    }
     assert rows <= marked.keys()
     # a row that is there twice counts once
     for name in marked.keys() - rows:
@@ -56,10 +64,52 @@ def test_a_made_file_names_the_rows_that_it_comes_from(step: object) -> None:
 
 
 def test_every_row_marked_fit_is_of_one_step() -> None:
-    steps = Counter((name, step.chip) for step in STEPS for name in step.tables)
-    marked = {(c.table, c.platform) for name in table_names() for c in load_table(name) if c.use == "fit"}
-    assert {pair for pair in marked if pair[0] not in FITTED_BY_HAND} == set(steps)
+    marked = [c for name in table_names() for c in load_table(name) if c.use == "fit"]
+    steps = Counter(
+        c.name
+        for c in marked
+        for step in STEPS
+        if c.table in step.tables and c.platform == step.chip and step.takes(c.configuration)
+    )
+    assert steps.keys() == {c.name for c in marked}
     assert set(steps.values()) == {1}
+
+
+@pytest.mark.parametrize("chip", sorted({step.chip for step in APART}))
+def test_rows_of_steps_apart_are_priced_by_no_number_of_another_step(chip: str) -> None:
+    platform = load_platform(chip)
+    others = [key for key in numbers_of([step for step in STEPS if not step.apart]) if key in platform]
+    moved = platform.with_values({key: platform[key] * 1.1 for key in others})
+    tables = {name for step in APART if step.chip == chip for name in step.tables}
+    cases = [c for name in tables for c in load_table(name) if c.platform == chip]
+    assert others
+    assert cases
+    assert [o.predicted for o in predict(cases, {chip: moved})] == [o.predicted for o in predict(cases)]
+
+
+def test_numbers_of_steps_apart_price_no_other_table() -> None:
+    tables = {name for step in APART for name in step.tables}
+    works = {name: {c.workload for c in load_table(name)} for name in table_names()}
+    assert not {w for t in tables for w in works[t]} & {w for t in works.keys() - tables for w in works[t]}
+    assert {key.split(".")[0] for key in numbers_of(APART)} == {"bulk"}
+    assert not tables & set(tables_fitted_to())
+
+
+def test_a_step_apart_is_not_made_again_without_another_table(monkeypatch: pytest.MonkeyPatch) -> None:
+    steps = [step for step in STEPS if step.file in {"a2a3-tget", "a2a3-gemm-ar", "a2a3-link-hixl-cs"}]
+    made = make(steps)
+    again: list[str] = []
+    monkeypatch.setattr("pto_tune.published.making._carry_out", lambda step, *_: again.append(step.file))
+    found = make(steps, "tget", made)
+    assert again == ["a2a3-tget", "a2a3-gemm-ar"]
+    assert list(found.texts) == ["a2a3-link-hixl-cs"]
+    assert "link_hixl" not in left_out_text(steps, made)
+
+
+def test_a_step_takes_the_rows_of_its_values() -> None:
+    (step,) = [s for s in STEPS if s.file == "a2a3-link-hixl-cs"]
+    rows = [c for c in load_table("link_hixl") if c.platform == step.chip and step.takes(c.configuration)]
+    assert {c.configuration["transport"] for c in rows} == {"roce_hixl_cs"}
 
 
 def test_no_fitted_number_is_outside_its_published_range() -> None:
@@ -98,6 +148,11 @@ def test_a_table_that_nothing_was_fitted_to_leaves_the_platform_as_it_is() -> No
     ("text", "words"),
     [
         ('[[step]]\nfile = "x"\n', "step 1: base, chip, description, error, fit, tables: expected file, base"),
+        (
+            '[[step]]\nfile = "x"\nbase = "b"\nchip = "c"\ntables = []\nerror = 0.1\nfit = []\ndescription = ""\n'
+            'where = { transport = "roce" }\n',
+            "step 1: where",
+        ),
         ('[[step]]\nfile = "x"\nbase = "b"\nchip = "c"\ntables = []\nerror = 1\nfit = []\ndescription = ""\n', "error"),
     ],
 )
