@@ -13,6 +13,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from functools import lru_cache
 from pathlib import Path
 
 from cost_models.calibrated import CALIBRATION, calibration_errors
@@ -131,9 +132,16 @@ def _resolve(path: Path, children: tuple[Path, ...]) -> Resolution:
     return result
 
 
+@lru_cache(maxsize=64)
+def _parsed(text: str) -> dict[str, object]:
+    """The TOML of a file; platforms of one family read the same files."""
+    return tomllib.loads(text)
+
+
 def _read(path: Path, errors: list[str]) -> dict[str, object] | None:
     try:
-        return tomllib.loads(path.read_bytes().decode("utf-8"))
+        # the caller takes tables out of it
+        return dict(_parsed(path.read_bytes().decode("utf-8")))
     except FileNotFoundError:
         errors.append(f"{path}: no such file; give the path of an existing .toml file")
     except OSError as error:

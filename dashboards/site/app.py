@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import asyncio
+import threading
 from collections.abc import Iterable
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -42,9 +44,28 @@ def build(site: Site, *, hosts: Iterable[str] = (), token: str | None = None) ->
 
 def _mount_api(server: FastAPI, site: Site) -> None:
     """The API is an application of its own: what it does not know must not be answered with a page."""
-    from dashboards.api.app import api
+    server.mount("/api/v1", _Later(site))
 
-    server.mount("/api/v1", api(site))
+
+class _Later:
+    """The API, made at its first request: the first page does not wait for it."""
+
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._made: Any = None
+        self._lock = threading.Lock()
+
+    def _make(self) -> Any:
+        from dashboards.api.app import api
+
+        with self._lock:
+            if self._made is None:
+                self._made = api(self._site)
+            return self._made
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        made = self._made or await asyncio.to_thread(self._make)
+        await made(scope, receive, send)
 
 
 def _backend() -> Any:

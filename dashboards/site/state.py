@@ -8,6 +8,7 @@ from threading import Timer
 from typing import TYPE_CHECKING
 
 from dashboards.site.sweeps import Sweeps
+from dashboards.site.turns import Turns
 from dashboards.site.views import Views
 
 if TYPE_CHECKING:
@@ -23,6 +24,7 @@ class Site:
     allow_runs: bool = False
     views: Views = field(init=False)
     sweeps: Sweeps = field(init=False)
+    turns: Turns = field(default_factory=Turns, init=False)
 
     def __post_init__(self) -> None:
         self.views = Views(self.store)
@@ -35,6 +37,7 @@ class Site:
         def read() -> None:
             with suppress(ValueError):
                 self.views.view("latest")
+                self.views.search("latest")
 
         timer = Timer(after_s, read)
         timer.daemon = True

@@ -98,7 +98,11 @@ def _drawing(on: Callbacks, site: Site) -> None:
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
         assert run_id is not None
-        figure, options, notes = figures.scatter_parts(site, run_id, view, within, (x, y), colour or None, at, palette)
+        axes = (x, y)
+        with site.turns.first():
+            figure, options, notes = figures.scatter_parts(
+                site, run_id, view, within, axes, colour or None, at, palette
+            )
         scales = [figure.layout.xaxis.type == "log", figure.layout.yaxis.type == "log"]
         return *_with_height(figure), options, options, notes, scales
 
@@ -112,7 +116,8 @@ def _drawing(on: Callbacks, site: Site) -> None:
         palette = figures.themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
-        return _with_height(figures.heatmap_figure(view, within, figures.pair_of(x, y), shows, at, palette))
+        with site.turns.later():
+            return _with_height(figures.heatmap_figure(view, within, figures.pair_of(x, y), shows, at, palette))
 
     @on(Output("run-parallel", "figure"), Output("run-parallel", "style"), *asked, *known)
     def parallel(theme: Any, wanted: Any, _v: str, row: int | None, run_id: int | None) -> Any:
@@ -122,7 +127,8 @@ def _drawing(on: Callbacks, site: Site) -> None:
         palette = figures.themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
-        return _with_height(parallel_figure(view, parallel_data(view, within), palette, at))
+        with site.turns.later():
+            return _with_height(parallel_figure(view, parallel_data(view, within), palette, at))
 
     @on(
         Output("run-importance", "figure"), Output("run-importance", "style"),
@@ -134,20 +140,23 @@ def _drawing(on: Callbacks, site: Site) -> None:
         view, _, within = figures.asked_view(site, run_id, wanted)
         assert run_id is not None
         sampled = site.views.run(run_id).strategy != "exhaustive"
-        figure, how = figures.importance_parts(view, sampled, within, palette)
+        with site.turns.later():
+            figure, how = figures.importance_parts(view, sampled, within, palette)
         return *_with_height(figure), how
 
     @on(Output("run-refusals", "figure"), Output("run-refusals", "style"), *asked, State("run-ref", "data"))
     def refusals(theme: Any, wanted: Any, _v: str, run_id: int | None) -> Any:
         palette = figures.themed(theme)
         view, found, _ = figures.asked_view(site, run_id, wanted)
-        return _with_height(figures.refusals_of(view, found, palette))
+        with site.turns.later():
+            return _with_height(figures.refusals_of(view, found, palette))
 
     @on(Output("run-remedies", "children"), *asked[1:], State("run-ref", "data"))
     def remedies(wanted: Any, _v: str, run_id: int | None) -> Any:
         view, _, within = figures.asked_view(site, run_id, wanted)
         assert run_id is not None
-        return run_parts.remedies(site, site.views.run(run_id), view, within)
+        with site.turns.later():
+            return run_parts.remedies(site, site.views.run(run_id), view, within)
 
 
 def _with_height(figure: Any) -> tuple[Any, dict[str, str]]:

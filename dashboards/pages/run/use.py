@@ -230,7 +230,8 @@ def tabulating(on: Callbacks, site: Site) -> None:
         merged = wanted.merged(Filter(own.any_of, own.ranges, sort))
         start, end = int(request.get("startRow") or 0), int(request.get("endRow") or run_table.BLOCK)
         now = {"model": model, "query": merged.to_query(), "sort": Filter(sort=sort).to_query().get("sort", "")}
-        return run_table.block(run_id, view, merged, start, end), no_update if now == known else now
+        with site.turns.first():
+            return run_table.block(run_id, view, merged, start, end), no_update if now == known else now
 
     @on(
         Output("run-csv", "href"), Output("run-parquet", "href"),
