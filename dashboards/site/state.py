@@ -31,13 +31,16 @@ class Site:
         self.sweeps = Sweeps(self.store, self.allow_runs)
 
     def warm(self, after_s: float = 2.0) -> None:
-        """Read the latest run soon, which is the one that is most likely asked for first; the first page comes before
-        it."""
+        """Soon, behind the first page, read the latest run, which is the one that is most likely asked for first, and
+        load what evaluates configurations."""
 
         def read() -> None:
             with suppress(ValueError):
                 self.views.view("latest")
                 self.views.search("latest")
+            from pto_tune.executor.warm import warm
+
+            warm()
 
         timer = Timer(after_s, read)
         timer.daemon = True

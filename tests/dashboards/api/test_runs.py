@@ -77,7 +77,7 @@ def test_start_watch_and_read(writer: Any, own_site: Any) -> None:
     started = response.json()
     assert response.headers["location"] == f"/runs/{started['id']}"
     assert started["name"] == "mine 🚀"
-    assert own_site.sweeps.wait(started["id"], 60)
+    assert own_site.sweeps.wait(started["id"], 300)
     now = writer.get(f"/runs/{started['id']}/progress").json()
     assert (now["state"], now["done"], now["total"]) == ("done", 400, 400)
     assert writer.get(f"/runs/{started['id']}/results?limit=1").json()["total"] == 400
@@ -96,7 +96,7 @@ def test_stop_keeps_what_is_done(writer: Any, own_site: Any, problem_of: Any) ->
     assert seen == sorted(seen)
     assert len(set(seen)) >= 3, "the progress did not move"
     assert writer.post(f"/runs/{run}/stop").status_code == 202
-    assert own_site.sweeps.wait(run, 60)
+    assert own_site.sweeps.wait(run, 300)
     ended = writer.get(f"/runs/{run}").json()
     assert ended["state"] == "stopped"
     assert ended["n_evaluated"] >= max(seen)
@@ -107,7 +107,7 @@ def test_stop_keeps_what_is_done(writer: Any, own_site: Any, problem_of: Any) ->
 def test_names_are_taken_once(writer: Any, own_site: Any, problem_of: Any) -> None:
     body = {**BODY, "budget": 10, "name": "once"}
     run = writer.post("/runs", body).json()["id"]
-    assert own_site.sweeps.wait(run, 60)
+    assert own_site.sweeps.wait(run, 300)
     assert "once" in problem_of(writer.post("/runs", body), 409)["detail"]
 
 

@@ -257,7 +257,7 @@ def test_callbacks_count_keep_and_start(callbacks: dict[str, Any], site: Site) -
     target = callbacks["start"](1, *values_of(form))
     run = site.views.run("latest")
     assert target == address("runs", run.id)
-    assert site.sweeps.wait(run.id, 60)
+    assert site.sweeps.wait(run.id, 300)
     assert site.views.run(run.id).n_evaluated == 20
 
 

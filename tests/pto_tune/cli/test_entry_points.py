@@ -53,7 +53,7 @@ def test_commands_of_the_dashboards_come_by_their_entry_points_alone(process: Pr
     shown = process("--help", PYTHONPATH=f"{ROOT}:{folder}")
     assert shown.returncode == 0, shown.stderr
     commands = [line.split()[0] for line in shown.stdout.split("Commands:")[1].splitlines() if line.strip()]
-    assert commands == [*main.OWN, "report", "validate"]
+    assert commands == [*main.OWN, "report", "serve", "validate"]
 
 
 def test_a_command_of_another_package_that_is_broken_stops_no_other(process: Process, tmp_path: Path) -> None:

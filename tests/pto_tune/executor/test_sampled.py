@@ -29,7 +29,10 @@ def again(problem: Problem, table: Mapping[str, Any], platforms: list[Platform])
 
 
 def problems() -> list[tuple[str, str]]:
-    return [(name, chip) for name in workload_names() if not workload(name).has_ranks for chip in PLATFORMS]
+    # no figure of bulk transfers is published for 950: legality refuses them there
+    without = {("bulk_transfer", "ascend950pr")}
+    found = [(name, chip) for name in workload_names() if not workload(name).has_ranks for chip in PLATFORMS]
+    return [case for case in found if case not in without]
 
 
 @pytest.mark.parametrize(("name", "chip"), problems())
