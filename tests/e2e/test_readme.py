@@ -20,10 +20,23 @@ def test_the_shell_commands_of_the_quick_start(tmp_path: Path) -> None:
     lines = [line for block in blocks("") for line in block.splitlines() if line.startswith("pto-tune ")]
     assert len(lines) >= 4
     for line in lines:
-        command = [sys.executable, "-m", "pto_tune.cli.main", *shlex.split(line)[1:]]
+        command = [sys.executable, "-m", "pto_tune.cli.main", *shlex.split(line, comments=True)[1:]]
+        if "serve" in command:
+            serves([part for part in command if part != "--open"], tmp_path)
+            continue
         done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=300, check=False)
         assert done.returncode == 0, (line, done.stderr)
     assert {"pipes.hpp", "report.html", "pto-tune.db"} <= {p.name for p in tmp_path.iterdir()}
+
+
+def serves(command: list[str], folder: Path) -> None:
+    """A server starts, and ends when it is told to."""
+    process = subprocess.Popen([*command, "--port", "0"], cwd=folder, stdout=subprocess.PIPE, text=True)
+    assert process.stdout is not None
+    with process.stdout as stream:
+        assert "http://127.0.0.1:" in stream.readline()
+        process.terminate()
+        process.wait(60)
 
 
 def test_the_script(tmp_path: Path) -> None:
