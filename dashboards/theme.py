@@ -42,6 +42,11 @@ LIGHT = Theme("light", "#1b1f24", "#57606a", "#e4e7eb", "#ffffff", BLUE, "#1b1f2
 DARK = Theme("dark", "#e8eaed", "#a9b1bb", "#343b44", "#191d22", SKY_BLUE, "#e8eaed")
 
 
+def theme_named(name: str | None) -> Theme:
+    """The theme of that name; light where it is none."""
+    return DARK if name == "dark" else LIGHT
+
+
 def axis(theme: Theme, title: str, **more: Any) -> dict[str, Any]:
     """An axis with its title in the theme's colours; `title` is plotly text (escape names before)."""
     return {

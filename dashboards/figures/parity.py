@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
+from dashboards.rendering import environment
 from dashboards.report.page import difference, script_json
 from dashboards.text import microseconds, plain
 from dashboards.theme import (
@@ -128,7 +129,6 @@ def parity_figure(data: Sequence[Points], theme: Theme = LIGHT) -> Any:
 
 def render_parity(report: Report) -> str:
     """The page as text: limits, summary by table, and the figure; it opens offline and asks no host for anything."""
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
@@ -137,13 +137,6 @@ def render_parity(report: Report) -> str:
 
     data = parity_data(report.unseen, report.outcomes)
     light, dark = (json.loads(parity_figure(data, theme).to_json()) for theme in (LIGHT, DARK))
-    environment = Environment(
-        loader=PackageLoader("dashboards", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     tables = [
         ("limits", "What is aimed at", text.LIMIT_TITLES, text.limit_rows(report.limits)),
         ("summary", "Errors by table", text.SUMMARY_TITLES, text.summary_rows(report)),
@@ -152,12 +145,16 @@ def render_parity(report: Report) -> str:
     if report.leading is not None:
         rows = leading_text.leading_rows(report.leading)
         tables.insert(2, ("leading", "What could explain the errors", leading_text.LEADING_TITLES, rows))
-    return environment.get_template("parity.html.j2").render(
-        tables=tables,
-        left_out=text.left_out(report),
-        version=__version__,
-        plotly=Markup(get_plotlyjs()),
-        leading=None if report.leading is None else Markup(script_json(report.leading.as_plain())),
-        leading_note="" if report.leading is None else leading_text.explanation(report.leading),
-        figures=Markup(script_json({"parity": {"light": light, "dark": difference(light, dark)}})),
+    return (
+        environment()
+        .get_template("parity.html.j2")
+        .render(
+            tables=tables,
+            left_out=text.left_out(report),
+            version=__version__,
+            plotly=Markup(get_plotlyjs()),
+            leading=None if report.leading is None else Markup(script_json(report.leading.as_plain())),
+            leading_note="" if report.leading is None else leading_text.explanation(report.leading),
+            figures=Markup(script_json({"parity": {"light": light, "dark": difference(light, dark)}})),
+        )
     )

@@ -7,19 +7,19 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from dashboards.figures.causes import causes_data, causes_figure
+from dashboards.figures.causes import causes_figure
 from dashboards.figures.causes import legend as causes_legend
 from dashboards.figures.one_for_all import one_for_all_figure, regret_text
 from dashboards.figures.tradeoffs import Mark, front_of, fronts_figure, times_figure
 from dashboards.pages.compare.live import STORED, cross_of, good_of
 from dashboards.pages.compare.parts import lines
+from dashboards.pages.compare.work import item_causes
 from dashboards.report.panels import Group, Panel, Section
 from dashboards.summary import Table
 from dashboards.text import microseconds
 from dashboards.theme import message_figure
 
 if TYPE_CHECKING:
-    from dashboards.figures.causes import CausesData
     from dashboards.figures.one_for_all import OneForAll
     from dashboards.pages.compare.work import Compared
     from dashboards.report.panels import Subject
@@ -65,21 +65,7 @@ def _fronts(of: Compared) -> Panel:
 
 
 def _causes(of: Compared, subjects: Mapping[int, Subject]) -> Panel:
-    shown: list[CausesData] = []
-    notes = []
-    for item in of.items:
-        if item.position is None:
-            continue
-        label = f"run {item.run.id}, row {item.row}"
-        try:
-            data = causes_data(subjects[item.run.id].explanation, label)
-        except ValueError as error:
-            notes.append(f"Without {label}: {error}.")
-            continue
-        if data is None:
-            notes.append(f"Without {label}: it has no times.")
-        else:
-            shown.append(data)
+    shown, notes = item_causes(of, lambda item: subjects[item.run.id].explanation)
     if not all(data.exact for data in shown):
         notes.insert(0, "Of workloads with ranks these are sums that overlap, so bars differ from times.")
     elif shown:

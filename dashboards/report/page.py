@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dashboards.rendering import environment
 from dashboards.report.fitting import Drawn, difference, fitted, id_of, script_json
 from dashboards.report.panels import Section, Subject
 from dashboards.report.sections import run_section
@@ -147,30 +148,26 @@ def check_target(target: Path, force: bool) -> None:
 
 
 def _page(sections: Sequence[Section], panels: dict[str, Drawn]) -> str:
-    from jinja2 import Environment, PackageLoader, StrictUndefined
     from markupsafe import Markup
     from plotly.offline import get_plotlyjs
 
     from dashboards.summary import on_chip_note
     from pto_tune import __version__
 
-    environment = Environment(
-        loader=PackageLoader("dashboards", "templates"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
     figures = ",".join(f'"{key}":{entry.text}' for key, entry in panels.items() if entry.text)
     title = sections[0].title if len(sections) == 1 else f"{len(sections) - 1} runs compared"
-    return environment.get_template("report.html.j2").render(
-        title=title,
-        sections=sections,
-        drawn=lambda section, panel: panels[id_of(section, panel)],
-        on_chip_note=on_chip_note(),
-        version=__version__,
-        # Both are safe inside a script element: the library holds no closing tag, and script_json escapes
-        # '<'.
-        plotly=Markup(get_plotlyjs()),
-        figures=Markup("{" + figures + "}"),
+    return (
+        environment()
+        .get_template("report.html.j2")
+        .render(
+            title=title,
+            sections=sections,
+            drawn=lambda section, panel: panels[id_of(section, panel)],
+            on_chip_note=on_chip_note(),
+            version=__version__,
+            # Both are safe inside a script element: the library holds no closing tag, and script_json escapes
+            # '<'.
+            plotly=Markup(get_plotlyjs()),
+            figures=Markup("{" + figures + "}"),
+        )
     )

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
+from dashboards.theme import Theme, theme_named
+
 GRAPH_CONFIG: Any = {
     "displaylogo": False,
     "responsive": True,
@@ -57,6 +59,20 @@ def graph(id: Any, label: str, figure: Any = None, height: int = 420, **more: An
         role="group",
         **{"aria-label": label},
     )
+
+
+def themed(name: str | None) -> Theme:
+    """The theme of a page's figures; nothing is drawn before it is known."""
+    from dash.exceptions import PreventUpdate
+
+    if name is None:
+        raise PreventUpdate
+    return theme_named(name)
+
+
+def style_of(figure: Any) -> dict[str, str]:
+    """The style of a figure's place: as high as the figure asks for. `figure` is plotly's or the same as plain data."""
+    return {"height": f"{figure['layout']['height']:.0f}px"}
 
 
 def choice(id: Any, label: str, options: Sequence[Any], value: Any, **more: Any) -> Any:

@@ -23,7 +23,9 @@ INDEX = """<!DOCTYPE html>
     {%css%}
     <script>
       // before the first paint, so that no page flashes in the other theme
-      try { document.documentElement.dataset.theme = localStorage.getItem("pto-tune-theme") || ""; } catch (e) {}
+      let theme = matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+      try { theme = localStorage.getItem("pto-tune-theme") || theme; } catch (e) { /* private window */ }
+      document.documentElement.dataset.theme = theme;
     </script>
   </head>
   <body>

@@ -19,7 +19,6 @@ from pto_tune.model.expr import Expr, ceildiv, expr, maximum, minimum, name, nea
 from pto_tune.model.nodes import (
     SPLITS,
     Buffer,
-    Cost,
     Fifo,
     Launch,
     Node,
@@ -46,6 +45,7 @@ from pto_tune.model.vocabulary import (
     vector,
     when,
 )
+from pto_tune.workloads.softmax import softmax
 
 S0, S1, HEAD, CAUSAL = name("s0"), name("s1"), name("head"), name("causal")
 CUBE_S0, CUBE_S1, TILE_S1 = name("cube_s0"), name("cube_s1"), name("tile_s1")
@@ -149,32 +149,12 @@ def _cube() -> tuple[Node, ...]:
     )
 
 
-def _softmax() -> tuple[Cost, ...]:
-    """A softmax slice of slice_rows x TILE_S1: TROWMAX, running maximum, exp-max factor, TROWEXPANDSUB, scale, TEXP,
-    TCVT to fp16, TROWSUM, running sum."""
-    r, c = SLICE, TILE_S1
-    return (
-        vector("rowmax", r, c),
-        vector("max", 1, r),
-        vector("sub", 1, r),
-        vector("muls", 1, r),
-        vector("exp", 1, r),
-        vector("rowexpand", r, c),
-        vector("muls", r, c),
-        vector("exp", r, c),
-        vector("cvt", r, c),
-        vector("rowsum", r, c),
-        vector("mul", 1, r),
-        vector("add", 1, r),
-    )
-
-
 def _p_slice(first: bool) -> tuple[Node, ...]:
     load = dma("gm_to_ub", SLICE * TILE_S1 * 4, SLICE * CUBE_S1 * 4)
     store = dma("ub_to_gm", SLICE * TILE_S1 * 2, SLICE * CUBE_S1 * 2)
     return (
         instr("TLOAD", "MTE2", load, acquires=["qk_ub"], publishes=["qk_ub"], reads=["qk"]),
-        instr("SOFTMAX", "V", *_softmax(), takes=["qk_ub"], acquires=["p_ub"], releases=["qk_ub"],
+        instr("SOFTMAX", "V", *softmax(SLICE, TILE_S1), takes=["qk_ub"], acquires=["p_ub"], releases=["qk_ub"],
               publishes=["p_ub"]),
         *((talloc("p"),) if first else ()),
         instr("TSTORE", "MTE3", store, takes=["p_ub"], releases=["p_ub"], writes=["p"]),

@@ -57,6 +57,7 @@ from pto_tune.model.vocabulary import (
     vector,
     when,
 )
+from pto_tune.workloads.softmax import softmax
 
 S0, S1, HEAD, CAUSAL = name("s0"), name("s1"), name("head"), name("causal")
 TILE_M, TILE_N, CUBE_K = name("tile_m"), name("tile_n"), name("cube_k")
@@ -137,25 +138,6 @@ def _pv_tile() -> tuple[Node, ...]:
     return _load("v_l1"), *_ring("p", product), *_push_acc("pv", HEAD)
 
 
-def _softmax() -> tuple[Cost, ...]:
-    """TROWMAX, running maximum, factor, TROWEXPANDSUB, scale, TEXP, TCVT to 16 bit, TROWSUM, running sum."""
-    r, c = ROWS, TILE_N
-    return (
-        vector("rowmax", r, c),
-        vector("max", 1, r),
-        vector("sub", 1, r),
-        vector("muls", 1, r),
-        vector("exp", 1, r),
-        vector("rowexpand", r, c),
-        vector("muls", r, c),
-        vector("exp", r, c),
-        vector("cvt", r, c),
-        vector("rowsum", r, c),
-        vector("mul", 1, r),
-        vector("add", 1, r),
-    )
-
-
 def _fused_softmax() -> tuple[Cost, ...]:
     """Two functions, by the dearest operation of each."""
     return vector("rowmax", ROWS, TILE_N), vector("exp", ROWS, TILE_N)
@@ -172,7 +154,7 @@ def _fused_update() -> tuple[Cost, ...]:
 
 
 def _softmax_tile() -> tuple[Node, ...]:
-    def softmax(ring: str, in_gm: bool) -> tuple[Node, ...]:
+    def step(ring: str, in_gm: bool) -> tuple[Node, ...]:
         popped = ("qk_ub",) if in_gm else ()
 
         def work(costs: tuple[Cost, ...]) -> Node:
@@ -182,12 +164,12 @@ def _softmax_tile() -> tuple[Node, ...]:
         return (
             tpop(ring, tile("Vec", ROWS, TILE_N, 4, acquires=popped, publishes=popped)),
             when(FUSED, work(_fused_softmax())),
-            when(FUSED.eq(0), work(_softmax())),
+            when(FUSED.eq(0), work(softmax(ROWS, TILE_N))),
             *(() if in_gm else (tfree(ring, tile=True),)),
         )
 
     p = tile("Vec", ROWS, TILE_N, 2, takes=["p_ub"], releases=["p_ub"])
-    return *_ring("qk", softmax), *_ring("p", lambda ring, _: (tpush(ring, p),))
+    return *_ring("qk", step), *_ring("p", lambda ring, _: (tpush(ring, p),))
 
 
 def _update_tile() -> tuple[Node, ...]:

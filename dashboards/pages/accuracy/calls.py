@@ -11,8 +11,8 @@ from dashboards.figures.store_cases import MOST, Joined, joined
 from dashboards.pages.accuracy import parts
 from dashboards.pages.accuracy.work import DONE, SURE, Validation, validation
 from dashboards.pages.keeping import Kept
-from dashboards.site.parts import query
-from dashboards.theme import DARK, LIGHT, Theme, message_figure
+from dashboards.site.parts import query, style_of, themed
+from dashboards.theme import message_figure
 
 if TYPE_CHECKING:
     from dashboards.site.page import Callbacks
@@ -65,12 +65,12 @@ def callbacks(on: Callbacks, site: Site) -> None:
         name,
     )
     def draw(light: str | None, chosen: str) -> tuple[Any, ...]:
-        look, now = _theme(light), validation()
+        look, now = themed(light), validation()
         if now.report is None:
             raise PreventUpdate
         parity = parity_figure(points(site, now, chosen), look)
         errors = errors_figure(now.report.tables, look)
-        return parity, _style(parity), errors, _style(errors)
+        return parity, style_of(parity), errors, style_of(errors)
 
     @on(Output("acc-store", "children"), Input("acc-filled", "data"))
     def store(filled: bool) -> Any:
@@ -90,14 +90,14 @@ def callbacks(on: Callbacks, site: Site) -> None:
     def sure(light: str | None, chosen: str, _stage: int) -> tuple[Any, ...]:
         from dashboards.pages.accuracy.page import waiting
 
-        look, now = _theme(light), validation()
+        look, now = themed(light), validation()
         if now.intervals is None:
             figure = message_figure(look, "Not there yet." if SURE not in now.failed else "There are no intervals.")
-            return waiting(now, SURE), figure, _style(figure), ""
+            return waiting(now, SURE), figure, style_of(figure), ""
         own = [c for c in now.intervals.cases if chosen in (parts.ALL, c.table)]
         figure = intervals_figure(own, look)
         return (
-            parts.coverage_table(now.intervals), figure, _style(figure), parts.intervals_note(now.intervals, chosen),
+            parts.coverage_table(now.intervals), figure, style_of(figure), parts.intervals_note(now.intervals, chosen),
         )  # fmt: skip
 
     @on(Output("acc-leading", "children"), name, stage)
@@ -180,15 +180,3 @@ def lines_of(site: Site, now: Validation, what: str, chosen: str) -> list[Sequen
     if what == "leading" and now.leading is not None:
         return [leading_text.LEADING_TITLES, *leading_text.leading_rows(now.leading)]
     raise ValueError(f"there is no part {what!r} to download (yet)")
-
-
-def _style(figure: Any) -> dict[str, str]:
-    return {"height": f"{figure['layout']['height']}px"}
-
-
-def _theme(light: str | None) -> Theme:
-    from dash.exceptions import PreventUpdate
-
-    if light is None:
-        raise PreventUpdate
-    return DARK if light == "dark" else LIGHT

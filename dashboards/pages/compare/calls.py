@@ -6,17 +6,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.figures.causes import CAUSES, CausesData, causes_data, causes_figure
+from dashboards.figures.causes import CAUSES, CausesData, causes_figure
 from dashboards.figures.causes import legend as causes_legend
 from dashboards.figures.one_for_all import one_for_all_figure
 from dashboards.figures.tradeoffs import Mark, front_of, fronts_figure, times_figure
 from dashboards.pages.compare import parts
 from dashboards.pages.compare.live import STORED, cross_of, good_of
-from dashboards.pages.compare.work import Compared, compared, wish
+from dashboards.pages.compare.work import Compared, compared, item_causes, wish
 from dashboards.pages.configuration.parts import legend
 from dashboards.site.page import address
-from dashboards.site.parts import html, query
-from dashboards.theme import DARK, LIGHT, Theme, message_figure
+from dashboards.site.parts import html, query, style_of, themed
+from dashboards.theme import Theme, message_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -82,7 +82,7 @@ def callbacks(on: Callbacks, site: Site) -> None:
         times = times_figure([(i.label, i.time_us) for i in of.items], look)
         runs = [run.id for run, _, _ in of.runs]
         fronts = fronts_figure([front_of(f"{r.id}: {r.name}", v) for r, v, _ in of.runs], marks(of, runs), look)
-        return times, _style(times), fronts, _style(fronts)
+        return times, style_of(times), fronts, style_of(fronts)
 
     @on(
         Output("cmp-causes", "figure"),
@@ -98,7 +98,7 @@ def callbacks(on: Callbacks, site: Site) -> None:
         exact = all(data.exact for data in shown)
         words = [] if exact else ["Of workloads with ranks these are sums that overlap, so bars differ from times."]
         shades = [legend(causes_legend(shown, look))] if shown else []
-        return figure, _style(figure), [*shades, *(html().P(text) for text in [*words, *left])]
+        return figure, style_of(figure), [*shades, *(html().P(text) for text in [*words, *left])]
 
     @on(Output("cmp-cross", "children"), Input("cmp-wish", "data"))
     def cross(now: Any) -> Any:
@@ -121,9 +121,9 @@ def callbacks(on: Callbacks, site: Site) -> None:
             found = good_of(of, method)
         except ValueError as error:
             figure = message_figure(look, str(error))
-            return "", figure, _style(figure)
+            return "", figure, style_of(figure)
         figure = one_for_all_figure(found, look)
-        return parts.good_words(found, of), figure, _style(figure)
+        return parts.good_words(found, of), figure, style_of(figure)
 
     @on(
         Output("cmp-download", "data"),
@@ -139,15 +139,8 @@ def callbacks(on: Callbacks, site: Site) -> None:
 
 
 def _of(site: Site, now: Any, light: str | None) -> tuple[Compared, Theme]:
-    from dash.exceptions import PreventUpdate
-
-    if light is None:
-        raise PreventUpdate
-    return compared(site, wish(now or {})), DARK if light == "dark" else LIGHT
-
-
-def _style(figure: Any) -> dict[str, str]:
-    return {"height": f"{figure['layout']['height']}px"}
+    theme = themed(light)
+    return compared(site, wish(now or {})), theme
 
 
 def next_address(now: Any, runs: Sequence[str], platform: str, rules: str, first: str) -> str:
@@ -179,22 +172,7 @@ def causes_of(site: Site, of: Compared) -> tuple[list[CausesData], list[str]]:
     """Causes of every item that can be explained, and sentences on those that cannot."""
     from dashboards.pages.configuration.work import explained, stored
 
-    shown: list[CausesData] = []
-    left = []
-    for item in of.items:
-        if item.position is None:
-            continue
-        label = f"{item.run.id}, row {item.row}"
-        try:
-            data = causes_data(explained(stored(site, str(item.run.id), str(item.row)), {}), f"run {label}")
-        except ValueError as error:
-            left.append(f"Without run {label}: {error}.")
-            continue
-        if data is None:
-            left.append(f"Without run {label}: it has no times.")
-        else:
-            shown.append(data)
-    return shown, left
+    return item_causes(of, lambda item: explained(stored(site, str(item.run.id), str(item.row)), {}))
 
 
 def file_of(site: Site, of: Compared, what: str, method: str) -> dict[str, str]:

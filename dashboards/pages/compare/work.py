@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,10 +13,12 @@ from dashboards.pages.keeping import Kept
 from dashboards.text import shorten
 
 if TYPE_CHECKING:
+    from dashboards.figures.causes import CausesData
     from dashboards.runview import RunView
     from dashboards.site.state import Site
     from db import Run
     from pto_tune.evaluation import Problem
+    from pto_tune.explaining.explanation import Explanation
     from pto_tune.model.nodes import Workload
 
     Value = int | str
@@ -286,3 +288,26 @@ def choices_of(of: Compared) -> list[Choice]:
                 work = None
             out.append(Choice(item.label, work, item.values))
     return out
+
+
+def item_causes(of: Compared, explain: Callable[[Item], Explanation]) -> tuple[list[CausesData], list[str]]:
+    """Where the time of every item goes, and sentences on those that cannot be explained (`explain` raises ValueError)
+    or have no times."""
+    from dashboards.figures.causes import causes_data
+
+    shown: list[CausesData] = []
+    left = []
+    for item in of.items:
+        if item.position is None:
+            continue
+        label = f"run {item.run.id}, row {item.row}"
+        try:
+            data = causes_data(explain(item), label)
+        except ValueError as error:
+            left.append(f"Without {label}: {error}.")
+            continue
+        if data is None:
+            left.append(f"Without {label}: it has no times.")
+        else:
+            shown.append(data)
+    return shown, left

@@ -17,9 +17,9 @@ from dashboards.figures.timeline_drawing import timeline_plot
 from dashboards.pages.configuration import parts, text
 from dashboards.pages.configuration.files import lines_of, text_of
 from dashboards.pages.configuration.work import Stored, affordable, explained, format_changes, stored
-from dashboards.site.parts import html, query
+from dashboards.site.parts import html, query, style_of
 from dashboards.text import microseconds
-from dashboards.theme import DARK, LIGHT, Theme, message_figure
+from dashboards.theme import message_figure, theme_named
 
 if TYPE_CHECKING:
     from dashboards.site.page import Callbacks
@@ -105,10 +105,10 @@ def callbacks(on: Callbacks, site: Site) -> None:
         if now.timed:
             w = text.view_of(now, shown, block)
             # a new text of the view makes the browser forget the stretch of time that it remembers
-            figure = timeline_plot(w, _theme(light), f"{where} {whole}")
-            note = [text.timeline_note(now, w), parts.legend(timeline_legend(w, _theme(light)))]
+            figure = timeline_plot(w, theme_named(light), f"{where} {whole}")
+            note = [text.timeline_note(now, w), parts.legend(timeline_legend(w, theme_named(light)))]
         else:
-            figure = message_figure(_theme(light), f"No timeline: {now.evaluation.reason(0)}")
+            figure = message_figure(theme_named(light), f"No timeline: {now.evaluation.reason(0)}")
             note = []
         zoomed = only_moved or by == {"cfg-whole.n_clicks"}
         return (
@@ -118,7 +118,7 @@ def callbacks(on: Callbacks, site: Site) -> None:
             not changes,
             no_update if zoomed else parts.answer(of, changes, now),
             figure,
-            _style(figure),
+            style_of(figure),
             window_us,
             note,
             no_update if zoomed else {"set": changes, "block": block},
@@ -131,8 +131,8 @@ def callbacks(on: Callbacks, site: Site) -> None:
     def divide(drawn: Any, light: str | None, set_: Changes | None, where: Any) -> tuple[Any, ...]:
         of, now = _now(site, where, set_, light, drawn)
         shown = text.shown_causes(of, set_ or {})
-        figure = causes_plot(shown, _theme(light))
-        return figure, _style(figure), [parts.legend(causes_legend(shown, _theme(light))), text.causes_note(now)]
+        figure = causes_plot(shown, theme_named(light))
+        return figure, style_of(figure), [parts.legend(causes_legend(shown, theme_named(light))), text.causes_note(now)]
 
     @on(Output("cfg-wrong", "children"), drawn_, set_now, at)
     def judge(drawn: Any, set_: Changes | None, where: Any) -> Any:
@@ -155,10 +155,10 @@ def callbacks(on: Callbacks, site: Site) -> None:
     def more(drawn: Any, light: str | None, set_: Any, where: Any) -> tuple[Any, ...]:
         of, now = _now(site, where, set_, light, drawn)
         data = bounds_data(now)
-        figure = bounds_figure(data, _theme(light))
+        figure = bounds_figure(data, theme_named(light))
         return (
             figure,
-            _style(figure),
+            style_of(figure),
             data.sentence(),
             text.path_table(now),
             parts.trace(of, set_ or {}, now),
@@ -184,15 +184,15 @@ def callbacks(on: Callbacks, site: Site) -> None:
         _, now = _now(site, where, set_, light, drawn)
         found = {tiles.name: tiles for tiles in fifos_of(now)}
         if not found:
-            figure = message_figure(_theme(light), text.no_fifos(now))
-            return figure, _style(figure), [], [], name
+            figure = message_figure(theme_named(light), text.no_fifos(now))
+            return figure, style_of(figure), [], [], name
         h = html()
         tiles = found.get(name or "") or next(iter(found.values()))
         mhz = now.problem.clock_mhz
         low, high = text.cycles_of(shown, mhz, tiles.end)
-        figure = occupancy_figure(tiles, mhz, low, high, _theme(light))
-        note = [h.P(occupancy_note(tiles, low, high)), parts.legend(slots_legend(tiles.slot_num, _theme(light)))]
-        return figure, _style(figure), note, list(found), tiles.name
+        figure = occupancy_figure(tiles, mhz, low, high, theme_named(light))
+        note = [h.P(occupancy_note(tiles, low, high)), parts.legend(slots_legend(tiles.slot_num, theme_named(light)))]
+        return figure, style_of(figure), note, list(found), tiles.name
 
     @on(
         Output("cfg-sure", "children"),
@@ -275,16 +275,6 @@ def _now(site: Site, where: Any, changes: Any, light: str | None, drawn: Any) ->
         raise PreventUpdate
     of = _stored(site, where)
     return of, explained(of, changes or {})
-
-
-def _theme(light: str | None) -> Theme:
-    return DARK if light == "dark" else LIGHT
-
-
-def _style(figure: Any) -> dict[str, str]:
-    """The height of a figure's place."""
-    height = figure["layout"]["height"]
-    return {"height": f"{height}px"}
 
 
 def file_of(of: Stored, what: str, changes: Changes, shown: WindowUs, block: int | None) -> dict[str, str]:

@@ -23,9 +23,9 @@ from dashboards.figures.links import (
 )
 from dashboards.figures.links_drawing import BANDWIDTH, DIFFERENCE, TIME, links_figure
 from dashboards.pages.keeping import Kept
-from dashboards.site.parts import query
+from dashboards.site.parts import query, style_of, themed
 from dashboards.text import byte_count, shorten
-from dashboards.theme import DARK, LIGHT, Theme, message_figure
+from dashboards.theme import Theme, message_figure
 
 if TYPE_CHECKING:
     from dashboards.site.page import Callbacks
@@ -184,7 +184,7 @@ def callbacks(on: Callbacks, site: Site) -> None:  # noqa: ARG001
         theme,
     )
     def draw_sizes(*values: Any) -> tuple[Any, ...]:
-        look, asked = _theme(values[-1]), asked_of(values[:-1])
+        look, asked = themed(values[-1]), asked_of(values[:-1])
         found = lines_of("size", asked)
         get = [line for line in found if line.kind.startswith("TGET")]
         put = [line for line in found if line.kind.startswith("TPUT")]
@@ -196,7 +196,7 @@ def callbacks(on: Callbacks, site: Site) -> None:  # noqa: ARG001
 
     @on(Output("lnk-tiles", "figure"), Output("lnk-tiles", "style"), Output("lnk-tiles-note", "children"), *main, theme)
     def draw_tiles(*values: Any) -> tuple[Any, ...]:
-        look, asked = _theme(values[-1]), asked_of(values[:-1])
+        look, asked = themed(values[-1]), asked_of(values[:-1])
         found = lines_of("tile", asked)
         words = f"Buffer of {byte_count(asked.size)}; TPUT with {_blocks(asked)}. {missing(found)}"
         return (*_drawn(found, asked.view, look), words)
@@ -208,7 +208,7 @@ def callbacks(on: Callbacks, site: Site) -> None:  # noqa: ARG001
         theme,
     )
     def draw_waits(*values: Any) -> tuple[Any, ...]:
-        look, asked = _theme(values[-1]), asked_of(values[:-1])
+        look, asked = themed(values[-1]), asked_of(values[:-1])
         found = lines_of("wait", asked)
         words = f"Staging tile of {byte_count(asked.tile * 4096)}, no ping-pong, {_blocks(asked)}. {missing(found)}"
         return (*_drawn(found, asked.view, look), *_drawn(differences(found), DIFFERENCE, look), words)
@@ -222,11 +222,11 @@ def callbacks(on: Callbacks, site: Site) -> None:  # noqa: ARG001
         theme,
     )
     def draw_other(*values: Any) -> tuple[Any, ...]:
-        look, asked = _theme(values[-1]), asked_of(values[:-1])
+        look, asked = themed(values[-1]), asked_of(values[:-1])
         # while the workload changes, the other two menus still name tunables of the last one
         if values[-2] == values[-3]:
             figure = message_figure(look, "Choose two different tunables: one for the axis, one for the lines.")
-            return figure, _style(figure), ""
+            return figure, style_of(figure), ""
         found = lines_of("other", asked)
         words = f"{asked.other} on {asked.platforms[0]}. {missing(found)}" if found else ""
         return (*_drawn(found, TIME, look), words)
@@ -270,16 +270,4 @@ def _blocks(asked: Asked) -> str:
 
 def _drawn(lines: list[Line], shows: str, theme: Theme) -> tuple[Any, dict[str, str]]:
     figure = links_figure(lines, shows, theme) if lines else message_figure(theme, "Choose a platform above.")
-    return figure, _style(figure)
-
-
-def _style(figure: Any) -> dict[str, str]:
-    return {"height": f"{figure['layout']['height']}px"}
-
-
-def _theme(light: str | None) -> Theme:
-    from dash.exceptions import PreventUpdate
-
-    if light is None:
-        raise PreventUpdate
-    return DARK if light == "dark" else LIGHT
+    return figure, style_of(figure)

@@ -8,7 +8,7 @@ from dashboards.pages.run import figures
 from dashboards.pages.run import parts as run_parts
 from dashboards.pages.run import state as run_state
 from dashboards.pages.run import use as run_use
-from dashboards.site.parts import query
+from dashboards.site.parts import query, style_of, themed
 
 if TYPE_CHECKING:
     from dashboards.site.page import Callbacks
@@ -94,7 +94,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
     def scatter(
         theme: Any, wanted: Any, _v: str, x: str, y: str, colour: str, row: int | None, run_id: int | None
     ) -> Any:
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
         assert run_id is not None
@@ -113,7 +113,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
     def heatmap(
         theme: Any, wanted: Any, _v: str, x: str | None, y: str | None, shows: str, row: int | None, run_id: int | None
     ) -> Any:
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
         with site.turns.later():
@@ -124,7 +124,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
         from dashboards.figures.parallel import parallel_data
         from dashboards.figures.parallel_drawing import parallel_figure
 
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         at = figures.position_of(view, row)
         with site.turns.later():
@@ -136,7 +136,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
         *asked, State("run-ref", "data"),
     )  # fmt: skip
     def importance(theme: Any, wanted: Any, _v: str, run_id: int | None) -> Any:
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         assert run_id is not None
         sampled = site.views.run(run_id).strategy != "exhaustive"
@@ -146,7 +146,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
 
     @on(Output("run-refusals", "figure"), Output("run-refusals", "style"), *asked, State("run-ref", "data"))
     def refusals(theme: Any, wanted: Any, _v: str, run_id: int | None) -> Any:
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, found, _ = figures.asked_view(site, run_id, wanted)
         with site.turns.later():
             return _with_height(figures.refusals_of(view, found, palette))
@@ -161,7 +161,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
 
 def _with_height(figure: Any) -> tuple[Any, dict[str, str]]:
     """The figure and the style of its place: as high as the figure asks for."""
-    return figure, {"height": f"{figure.layout.height:.0f}px"}
+    return figure, style_of(figure)
 
 
 def _addressing(on: Callbacks) -> None:

@@ -23,11 +23,6 @@ WIDTHS = extra.Widths()
 """Intervals that have been computed for figures of this process."""
 
 
-def look(name: str | None) -> theme.Theme:
-    """The theme of that name."""
-    return theme.DARK if name == "dark" else theme.LIGHT
-
-
 def position_of(view: RunView, row: int | None) -> int | None:
     """Where a row stands in the columns, None where it does not."""
     if row is None:
@@ -225,15 +220,6 @@ def asked_view(site: Site, run_id: int | None, asked: Mapping[str, str] | None) 
     view = site.views.view(run_id)
     wanted = Filter.from_query(asked or {})
     return view, wanted, select(view, wanted)
-
-
-def themed(name: str | None) -> Any:
-    """The theme; nothing is drawn before it is known."""
-    from dash.exceptions import PreventUpdate
-
-    if name is None:
-        raise PreventUpdate
-    return look(name)
 
 
 def pair_of(x: str | None, y: str | None) -> tuple[str, str] | None:

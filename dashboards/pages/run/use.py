@@ -11,6 +11,7 @@ from dashboards.pages.run import figures
 from dashboards.pages.run import parts as run_parts
 from dashboards.pages.run import table as run_table
 from dashboards.pages.run.filter import PICK, collected, end_of, sentence
+from dashboards.site.parts import themed
 
 if TYPE_CHECKING:
     from dashboards.site.page import Callbacks
@@ -183,7 +184,7 @@ def selecting(on: Callbacks, site: Site) -> None:
         row: int | None, theme: Any, asked: Any, x: str, y: str, cell_x: str | None, cell_y: str | None,
         run_id: int | None,
     ) -> Any:  # fmt: skip
-        palette = figures.themed(theme)
+        palette = themed(theme)
         view, wanted, _ = figures.asked_view(site, run_id, asked)
         at = figures.position_of(view, row)
         assert run_id is not None
