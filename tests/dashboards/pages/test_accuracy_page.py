@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from page_calls import calls_of
 
 from dashboards.figures.accuracy import case_intervals
 from dashboards.pages.accuracy import calls, parts, work
@@ -45,14 +46,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 def answers(site: Site, finished: work.Validation, monkeypatch: pytest.MonkeyPatch) -> dict[str, Callable[..., Any]]:
     """The page's callbacks by name, over the finished validation."""
     monkeypatch.setattr(calls, "validation", lambda: finished)
-    found: dict[str, Callable[..., Any]] = {}
-
-    class Calls:
-        def __call__(self, *_: Any, **__: Any) -> Callable[..., Any]:
-            return lambda function: found.setdefault(function.__name__, function)
-
-    PAGE.callbacks(Calls(), site)  # type: ignore[arg-type]
-    return found
+    return calls_of(PAGE, site)
 
 
 def test_the_page_says_what_is_being_done(site: Site, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_calls import calls_of
 
 from dashboards.pages.compare import calls, live, parts
 from dashboards.pages.compare.page import PAGE, rule_options
@@ -41,14 +42,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def answers(site: Site) -> dict[str, Callable[..., Any]]:
     """The page's callbacks by name."""
-    found: dict[str, Callable[..., Any]] = {}
-
-    class Calls:
-        def __call__(self, *_: Any, **__: Any) -> Callable[..., Any]:
-            return lambda function: found.setdefault(function.__name__, function)
-
-    PAGE.callbacks(Calls(), site)  # type: ignore[arg-type]
-    return found
+    return calls_of(PAGE, site)
 
 
 def texts(component: Any) -> str:

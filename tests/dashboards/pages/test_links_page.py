@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
+from page_calls import calls_of
 
 from dashboards.pages.links import calls
 from dashboards.pages.links.calls import Asked
@@ -29,14 +30,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
 @pytest.fixture(scope="module")
 def answers(site: Site) -> dict[str, Callable[..., Any]]:
     """The page's callbacks by name."""
-    found: dict[str, Callable[..., Any]] = {}
-
-    class Calls:
-        def __call__(self, *_: Any, **__: Any) -> Callable[..., Any]:
-            return lambda function: found.setdefault(function.__name__, function)
-
-    PAGE.callbacks(Calls(), site)  # type: ignore[arg-type]
-    return found
+    return calls_of(PAGE, site)
 
 
 def test_an_address_says_what_is_shown_and_the_default_says_nothing() -> None:

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from platforms_unfitted import unfitted
 
 from cost_models import load_platform
 from cost_models.platform import Platform
@@ -13,15 +14,6 @@ from pto_tune.uncertainty.kinds import quantiles
 from pto_tune.uncertainty.running import MOST_CONFIGURATIONS, Subject, keys_used
 from pto_tune.uncertainty.sampling import points, sampled_platforms
 from pto_tune.workloads import workload
-
-
-def unfitted(platform: Platform) -> Platform:
-    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
-    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
-    flag = "flags.cross_core_latency"
-    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
-    return replace(platform, numbers=numbers)
-
 
 B2 = unfitted(load_platform("ascend910b2"))
 CROSS = "flags.cross_core_latency"
@@ -98,7 +90,6 @@ def test_an_interval_does_not_depend_on_what_else_is_asked_for() -> None:
 def test_a_wider_range_is_a_wider_interval(factor: int) -> None:
     def width(spread: float) -> float:
         number = B2.numbers[CROSS]
-        from dataclasses import replace
 
         wide = replace(number, base_low=number.base / spread, base_high=number.base * spread)
         numbers = {**exact_but(CROSS).numbers, CROSS: wide}

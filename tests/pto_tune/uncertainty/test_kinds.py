@@ -7,20 +7,12 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from platforms_unfitted import unfitted
 
-from cost_models import Platform, load_platform
+from cost_models import load_platform
 from cost_models.keys import KINDS, OVERRIDE
 from cost_models.number import Number
 from pto_tune.uncertainty.kinds import SPREADS, is_structural, quantiles, range_of
-
-
-def unfitted(platform: Platform) -> Platform:
-    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
-    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
-    flag = "flags.cross_core_latency"
-    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
-    return replace(platform, numbers=numbers)
-
 
 B2, PR = unfitted(load_platform("ascend910b2")), load_platform("ascend950pr")
 

@@ -1,23 +1,13 @@
 """Which numbers a time leans on."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
+from platforms_unfitted import unfitted
 
-from cost_models import Platform, load_platform
+from cost_models import load_platform
 from pto_tune.evaluation import Problem, evaluate_columns
 from pto_tune.uncertainty.leaning import in_file_unit, leaning, shares_of, swing
 from pto_tune.workloads import workload
-
-
-def unfitted(platform: Platform) -> Platform:
-    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
-    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
-    flag = "flags.cross_core_latency"
-    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
-    return replace(platform, numbers=numbers)
-
 
 B2, PR = unfitted(load_platform("ascend910b2")), load_platform("ascend950pr")
 

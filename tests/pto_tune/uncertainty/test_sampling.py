@@ -1,23 +1,13 @@
 """Samples of a platform: the same for the same seed, each number spread over its whole distribution."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from platforms_unfitted import unfitted
 
-from cost_models import Platform, load_platform
+from cost_models import load_platform
 from pto_tune.uncertainty.sampling import at_values, points, sampled_platforms, sampled_values, uncertain_keys
-
-
-def unfitted(platform: Platform) -> Platform:
-    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
-    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
-    flag = "flags.cross_core_latency"
-    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
-    return replace(platform, numbers=numbers)
-
 
 B2 = unfitted(load_platform("ascend910b2"))
 KEYS = uncertain_keys(B2, B2)

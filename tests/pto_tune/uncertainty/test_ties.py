@@ -1,12 +1,12 @@
 """Configurations that are not told apart, and what would tell them apart."""
 
 import re
-from dataclasses import replace
 
 import numpy as np
 import pytest
+from platforms_unfitted import unfitted
 
-from cost_models import Platform, load_platform
+from cost_models import load_platform
 from cost_models.keys import KEYS
 from pto_tune.evaluation import Problem, evaluate_columns
 from pto_tune.uncertainty.experiments import EXPERIMENTS, experiment
@@ -15,15 +15,6 @@ from pto_tune.uncertainty.running import Subject
 from pto_tune.uncertainty.ties import Tie, best_of, tied_rows, ties
 from pto_tune.verdicts import OK
 from pto_tune.workloads import workload
-
-
-def unfitted(platform: Platform) -> Platform:
-    """The same numbers, known by their ranges alone; the latency of a flag is assumed, 350 cycles."""
-    numbers = {key: replace(n, source="made up") for key, n in platform.numbers.items()}
-    flag = "flags.cross_core_latency"
-    numbers[flag] = replace(numbers[flag], value=350.0, base=350.0, kind="assumed")
-    return replace(platform, numbers=numbers)
-
 
 B2 = unfitted(load_platform("ascend910b2"))
 CROSS = "flags.cross_core_latency"
