@@ -30,21 +30,24 @@ class Site:
         self.views = Views(self.store)
         self.sweeps = Sweeps(self.store, self.allow_runs)
 
-    def warm(self, after_s: float = 2.0) -> None:
-        """Soon, behind the first page, read the latest run, which is the one that is most likely asked for first, and
-        load what evaluates configurations."""
+    def warm(self, read_after_s: float = 2.0, load_after_s: float = 12.0) -> None:
+        """Behind the first page, read the latest run, which is the one that is most likely asked for first; behind the
+        second, load what evaluates configurations."""
 
         def read() -> None:
             with suppress(ValueError):
                 self.views.view("latest")
                 self.views.search("latest")
+
+        def load() -> None:
             from pto_tune.executor.warm import warm
 
             warm()
 
-        timer = Timer(after_s, read)
-        timer.daemon = True
-        timer.start()
+        for after_s, what in ((read_after_s, read), (load_after_s, load)):
+            timer = Timer(after_s, what)
+            timer.daemon = True
+            timer.start()
 
     def close(self) -> None:
         """Stop the sweeps. The store stays open: it is the caller's."""

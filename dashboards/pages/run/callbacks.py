@@ -83,7 +83,12 @@ def _drawing(on: Callbacks, site: Site) -> None:
     from dash import Input, Output, State
 
     asked = (Input("theme", "data"), Input("run-filter", "data"), Input("run-version", "data"))
+    later = (Input("run-later", "data"), State("theme", "data"), State("run-filter", "data"))
     known = (State("run-selected", "data"), State("run-ref", "data"))
+
+    # Ten answers at once would all be as late as the last: the browser asks for what stands further down when what
+    # stands on top is drawn.
+    on.client("run.later", Output("run-later", "data"), *asked[1:], asked[0])
 
     @on(
         Output("run-scatter", "figure"), Output("run-scatter", "style"),
@@ -108,10 +113,17 @@ def _drawing(on: Callbacks, site: Site) -> None:
 
     @on(
         Output("run-heatmap", "figure"), Output("run-heatmap", "style"),
-        *asked, Input("run-cell-x", "value"), Input("run-cell-y", "value"), Input("run-cell-shows", "value"), *known,
+        *later, Input("run-cell-x", "value"), Input("run-cell-y", "value"), Input("run-cell-shows", "value"), *known,
     )  # fmt: skip
     def heatmap(
-        theme: Any, wanted: Any, _v: str, x: str | None, y: str | None, shows: str, row: int | None, run_id: int | None
+        _now: Any,
+        theme: Any,
+        wanted: Any,
+        x: str | None,
+        y: str | None,
+        shows: str,
+        row: int | None,
+        run_id: int | None,
     ) -> Any:
         palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
@@ -119,8 +131,8 @@ def _drawing(on: Callbacks, site: Site) -> None:
         with site.turns.later():
             return _with_height(figures.heatmap_figure(view, within, figures.pair_of(x, y), shows, at, palette))
 
-    @on(Output("run-parallel", "figure"), Output("run-parallel", "style"), *asked, *known)
-    def parallel(theme: Any, wanted: Any, _v: str, row: int | None, run_id: int | None) -> Any:
+    @on(Output("run-parallel", "figure"), Output("run-parallel", "style"), *later, *known)
+    def parallel(_now: Any, theme: Any, wanted: Any, row: int | None, run_id: int | None) -> Any:
         from dashboards.figures.parallel import parallel_data
         from dashboards.figures.parallel_drawing import parallel_figure
 
@@ -133,9 +145,9 @@ def _drawing(on: Callbacks, site: Site) -> None:
     @on(
         Output("run-importance", "figure"), Output("run-importance", "style"),
         Output("run-importance-note", "children"),
-        *asked, State("run-ref", "data"),
+        *later, State("run-ref", "data"),
     )  # fmt: skip
-    def importance(theme: Any, wanted: Any, _v: str, run_id: int | None) -> Any:
+    def importance(_now: Any, theme: Any, wanted: Any, run_id: int | None) -> Any:
         palette = themed(theme)
         view, _, within = figures.asked_view(site, run_id, wanted)
         assert run_id is not None
@@ -144,15 +156,15 @@ def _drawing(on: Callbacks, site: Site) -> None:
             figure, how = figures.importance_parts(view, sampled, within, palette)
         return *_with_height(figure), how
 
-    @on(Output("run-refusals", "figure"), Output("run-refusals", "style"), *asked, State("run-ref", "data"))
-    def refusals(theme: Any, wanted: Any, _v: str, run_id: int | None) -> Any:
+    @on(Output("run-refusals", "figure"), Output("run-refusals", "style"), *later, State("run-ref", "data"))
+    def refusals(_now: Any, theme: Any, wanted: Any, run_id: int | None) -> Any:
         palette = themed(theme)
         view, found, _ = figures.asked_view(site, run_id, wanted)
         with site.turns.later():
             return _with_height(figures.refusals_of(view, found, palette))
 
-    @on(Output("run-remedies", "children"), *asked[1:], State("run-ref", "data"))
-    def remedies(wanted: Any, _v: str, run_id: int | None) -> Any:
+    @on(Output("run-remedies", "children"), *later, State("run-ref", "data"))
+    def remedies(_now: Any, _theme: Any, wanted: Any, run_id: int | None) -> Any:
         view, _, within = figures.asked_view(site, run_id, wanted)
         assert run_id is not None
         with site.turns.later():

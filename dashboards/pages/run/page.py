@@ -46,6 +46,7 @@ def layout(site: Site, place: Place) -> Any:
         dcc.Store(id="run-scales", data=[False, False]),
         dcc.Store(id="run-table", data={}),
         dcc.Store(id="run-sink"),
+        dcc.Store(id="run-later"),
         dcc.Interval(id="run-poll", interval=POLL_MS, disabled=run.state != "running"),
         h.Div(
             [
