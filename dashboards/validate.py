@@ -96,8 +96,8 @@ def validate(
 
 
 def _write(report: Report, target: Path, quiet: bool) -> None:
-    from dashboards.figures.parity import render_parity
     from dashboards.report.page import write_page
+    from dashboards.report.validation import render_parity
 
     path = write_page(render_parity(report), target)
     if not quiet:
