@@ -1,6 +1,6 @@
 """Reading and checking platform files: every error at once, each with file, key and what would be right.
 
-A file has a table `[platform]` (name, family, soc, description; optionally `inherits` and `abstract`) and
+A file has a table `[platform]` (name, family, soc, description; optionally `inherits`, `abstract`, `schema`) and
 nested tables whose dotted key is the key of a number. A number is itself a table: value, unit, kind, source
 and optionally note, low and high. A file that inherits replaces whole numbers of its parent and is of its
 parent's family. Some numbers belong to one family only: its platforms need them, others must not have them.
@@ -34,10 +34,13 @@ from cost_models.keys import (
 )
 from cost_models.number import Entry
 
+SCHEMA = 1
+"""Of platform files. A file may say which it was written for (`schema = 1` in `[platform]`); a newer one is refused."""
+
 PLATFORM_DIR = Path(__file__).with_name("platforms")
 
 _HEAD_TEXTS = ("name", "family", "soc", "description", "inherits")
-_HEAD_FIELDS = (*_HEAD_TEXTS, "abstract")
+_HEAD_FIELDS = (*_HEAD_TEXTS, "abstract", "schema")
 _NUMBER_FIELDS = ("value", "unit", "kind", "source", "note", "low", "high")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 _DEEPEST = max(name.count(".") for name in KEYS)
@@ -172,6 +175,13 @@ def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]
         where = f"{path}: platform.{name}"
         if name not in _HEAD_FIELDS:
             errors.append(f"{where}: unknown field; allowed are {', '.join(_HEAD_FIELDS)}")
+        elif name == "schema":
+            if type(value) is not int or value < 1:
+                errors.append(f"{where}: is {value!r}; give the whole number {SCHEMA}, or leave it out")
+            elif value > SCHEMA:
+                errors.append(
+                    f"{where}: is {value}, and this pto-tune knows platform files up to {SCHEMA}; install a newer one"
+                )
         elif name == "abstract":
             if isinstance(value, bool):
                 result.abstract = value

@@ -11,6 +11,9 @@ guard()
 
 __version__ = "0.1.0"
 
+RESULT_SCHEMA = 1
+"""Of what programs read: the JSON of commands and exports. It grows when something in them changes its meaning or goes."""
+
 _PUBLIC = {
     "evaluate": "pto_tune.api",
     "explain": "pto_tune.api",

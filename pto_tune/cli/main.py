@@ -15,7 +15,6 @@ from typing import Any
 import typer
 from typer.core import TyperGroup
 
-from pto_tune import __version__
 from pto_tune._rooms import check_loaded
 from pto_tune.cli import errors
 
@@ -34,6 +33,7 @@ OWN = (
     "measure",
     "calibrate",
     "bench",
+    "doctor",
     "demo",
 )
 """Commands of this package, in the order in which the help lists them; each is a module beside this one."""
@@ -59,6 +59,13 @@ class Commands(TyperGroup):
             errors.complain("stopped")
         sys.exit(code if isinstance(code, int) else errors.OK)
 
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
+        from pto_tune.cli import settings
+
+        # what the parser puts below options and environment
+        extra.setdefault("default_map", settings.defaults(self))
+        return super().make_context(info_name, args, parent, **extra)
+
     def invoke(self, ctx: Any) -> Any:
         try:
             return super().invoke(ctx)
@@ -80,7 +87,6 @@ def build_app() -> typer.Typer:
     app = typer.Typer(
         name="pto-tune",
         cls=Commands,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
@@ -117,14 +123,19 @@ def _is_ours(point: EntryPoint) -> bool:
 
 def _version(wanted: bool) -> None:
     if wanted:
-        typer.echo(f"pto-tune {__version__}")
+        from pto_tune.cli.versions import lines
+
+        typer.echo("\n".join(lines()))
         raise typer.Exit
 
 
 def _root(
     ctx: typer.Context,
     version: bool = typer.Option(  # noqa: ARG001
-        False, "--version", callback=_version, is_eager=True, help="Print the version and exit."
+        False, "--version", callback=_version, is_eager=True, help="Print the versions and exit."
+    ),
+    verbose: int = typer.Option(
+        0, "--verbose", "-v", count=True, help="Say on stderr what is done; -vv says everything.", show_default=False
     ),
 ) -> None:
     """Predict how long a PTO kernel takes on an Ascend NPU, without a board, and find its best configuration.
@@ -140,6 +151,9 @@ def _root(
 
     Exit codes: 0 done, 1 no legal configuration or a failed check, 2 wrong use.
     """
+    from pto_tune.cli import logs
+
+    logs.show(verbose)
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help(), err=True)
         raise typer.Exit(errors.WRONG_USE)

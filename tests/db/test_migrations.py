@@ -22,7 +22,8 @@ import db
 from db.columns import COLUMNS
 from db.engine import Database
 from db.models import Base, ConfigurationRow
-from db.opening import HEAD, MIGRATIONS, REVISIONS
+from db.opening import MIGRATIONS
+from db.revisions import HEAD, REVISIONS
 from db.urls import parse_target
 
 KEPT = Path(__file__).parent / "data"

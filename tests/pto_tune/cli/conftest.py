@@ -29,6 +29,7 @@ def cli(app: typer.Typer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Ca
     monkeypatch.chdir(tmp_path)
     for name in ("PTO_TUNE_DB", "PTO_TUNE_DEBUG"):
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("PTO_TUNE_CONFIG", "")
 
     def invoke(*arguments: object, **options: Any) -> Any:
         return CliRunner().invoke(app, [str(a) for a in arguments], prog_name="pto-tune", **options)
@@ -45,7 +46,7 @@ def process(tmp_path: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
         return subprocess.run(
             [sys.executable, "-m", "pto_tune.cli.main", *map(str, arguments)],
             cwd=tmp_path,
-            env={**own, "PYTHONPATH": str(ROOT), **environment},
+            env={**own, "PTO_TUNE_CONFIG": "", "PYTHONPATH": str(ROOT), **environment},
             capture_output=True,
             text=True,
             timeout=300,

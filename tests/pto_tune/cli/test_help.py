@@ -94,7 +94,7 @@ def test_the_version_is_that_of_the_package(cli: Callable[..., Any]) -> None:
     from pto_tune import __version__
 
     shown = cli("--version")
-    assert (shown.exit_code, shown.stdout) == (0, f"pto-tune {__version__}\n")
+    assert (shown.exit_code, shown.stdout.splitlines()[0]) == (0, f"pto-tune {__version__}")
 
 
 def test_without_a_command_it_shows_its_help_as_wrong_use(cli: Callable[..., Any]) -> None:
