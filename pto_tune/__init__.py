@@ -12,7 +12,7 @@ guard()
 __version__ = "0.1.0"
 
 RESULT_SCHEMA = 1
-"""Of what programs read: the JSON of commands and exports. It grows when something in them changes its meaning or goes."""
+"""Of what programs read, the JSON of commands and exports; it grows when something changes its meaning or goes."""
 
 _PUBLIC = {
     "evaluate": "pto_tune.api",
