@@ -4,12 +4,9 @@ Nothing is written before the schema's revision is known to be ours, so a store 
 database of another program stay as they are.
 """
 
-import contextlib
 import sqlite3
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,8 +18,6 @@ from db.revisions import HEAD, REVISIONS
 from db.urls import Target, parse_target
 
 if TYPE_CHECKING:
-    from alembic.config import Config
-
     from db.store import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -57,7 +52,6 @@ def open_store(url: str | None = None, create: bool = True) -> "Store":
     target = parse_target(url)
     if target.path is not None:
         _check_file(target.path, target.shown, create)
-        _refuse_newer_log(target.path, target.shown)
     database = Database(target, create=create)
     try:
         _bring_up_to_date(database, target, create)
@@ -65,45 +59,6 @@ def open_store(url: str | None = None, create: bool = True) -> "Store":
         database.close()
         raise
     return Store(database)
-
-
-@contextmanager
-def as_it_is(url: str | None) -> Iterator[tuple[Database, str]]:
-    """The database of a store that is there, and the schema revision that it has: nothing is made or upgraded.
-
-    Raises:
-        StoreError: as :func:`open_store`.
-    """
-    target = parse_target(url)
-    if target.path is not None:
-        _check_file(target.path, target.shown, create=False)
-        _refuse_newer_log(target.path, target.shown)
-    database = Database(target, create=False)
-    try:
-        with database.read() as connection:
-            revision = _revision(connection, database)
-        if revision is None:
-            raise _no_results(target.shown)
-        yield database, revision
-    finally:
-        database.close()
-
-
-def upgrade_schema(database: Database, before: Callable[[str], None] | None = None) -> str:
-    """Bring the schema to this release's; the revision that it had when its turn came, "" for none.
-
-    Args:
-        before: called with that revision while nobody else may write, before anything is changed.
-    """
-    with _one_migration, database.write() as connection:
-        database.one_at_a_time(connection)
-        # Another process may have been quicker.
-        found = _revision(connection, database)
-        if found != HEAD:
-            if before is not None:
-                before(found or "")
-            _upgrade(connection)
-    return found or ""
 
 
 def _no_results(shown: str) -> StoreError:
@@ -140,35 +95,11 @@ def _bring_up_to_date(database: Database, target: Target, create: bool) -> None:
         )
     if target.path is not None:
         _write_ahead(database)
-    upgrade_schema(database)
-
-
-def _refuse_newer_log(path: Path, shown: str) -> None:
-    """Refuse a store of a newer release whose last writer left its log behind.
-
-    The last connection that closes such a file carries the log over into it, if it may write; so this is looked
-    up by one that may only read. What it cannot read is left to the ordinary way, which says what is wrong.
-    """
-    log = path.with_name(f"{path.name}-wal")
-    try:
-        if not log.stat().st_size:
-            return
-    except OSError:
-        return
-    with contextlib.suppress(sqlite3.Error):
-        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
-        with contextlib.closing(connection):
-            found = [str(name) for (name,) in connection.execute(f"SELECT version_num FROM {_VERSION_TABLE}")]
-        revision = ", ".join(sorted(found))
-        if found and revision not in REVISIONS:
-            raise _newer(shown, revision)
-
-
-def _newer(shown: str, revision: str) -> StoreError:
-    return StoreError(
-        f"{shown} was made by a newer version of pto-tune (schema {shorten(revision, 60)}, this one knows {HEAD}): "
-        "install a newer pto-tune or choose another database"
-    )
+    with _one_migration, database.write() as connection:
+        database.one_at_a_time(connection)
+        # Another process may have been quicker.
+        if _revision(connection, database) != HEAD:
+            _upgrade(connection)
 
 
 def _revision(connection: Connection, database: Database) -> str | None:
@@ -191,7 +122,10 @@ def _revision(connection: Connection, database: Database) -> str | None:
         return None
     revision = ", ".join(sorted(map(str, found))) or "none"
     if revision not in REVISIONS:
-        raise _newer(database.shown, revision)
+        raise StoreError(
+            f"{database.shown} was made by a newer version of pto-tune (schema {shorten(revision, 60)}, this "
+            f"one knows {HEAD}): install a newer pto-tune or choose another database"
+        )
     missing = sorted(_TABLES[revision] - tables)
     if missing:
         raise StoreError(
@@ -221,18 +155,11 @@ def _write_ahead(database: Database) -> None:
 
 def _upgrade(connection: Connection) -> None:
     from alembic import command
-
-    config = migration_config()
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
-
-
-def migration_config() -> "Config":
-    """Alembic's configuration: where the revisions are."""
     from alembic.config import Config
 
     config = Config()
     # The configuration parser reads a per cent sign as the start of a reference.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    return config
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")

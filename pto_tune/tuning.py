@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from pto_tune.search.record import Recorder
     from pto_tune.search.tally import Tally
     from pto_tune.space import Space
+
+_log = logging.getLogger(__name__)
 
 __all__ = ["Progress", "SearchError", "TuneResult", "resume", "tune"]
 
@@ -85,6 +88,10 @@ def tune(
     )
     found = space(what.workload, problem, domains)
     plan = make_plan(found.size, strategy, objectives, budget, seconds, seed)
+    _log.info(
+        "%s on %s, rule set %s: %d of %d configurations by %s, seed %d",
+        what.workload.name, what.platform.name, what.rule_set.name, plan.budget, found.size, plan.strategy, plan.seed,
+    )  # fmt: skip
     with _opened(store) as opened:
         if opened is None:
             session = _Session(what, found, plan, top, started)
@@ -98,6 +105,7 @@ def tune(
                 if run.state == "done":
                     return _answer(opened, run, what, found, plan, top, started)
         run = opened.create_run(spec)
+        _log.info("kept as run %d, %s", run.id, run.name)
         if created is not None:
             created(run)
         recorder = Recorder(opened, run, what, found)

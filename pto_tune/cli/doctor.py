@@ -15,12 +15,7 @@ from pto_tune.cli.errors import CheckFailed
 FINE, NOTE, WRONG = "ok", "note", "wrong"
 
 LIBRARIES = ("numpy", "numba", "pandas", "sqlalchemy", "alembic", "optuna", "plotly", "dash", "pydantic", "typer")
-EXTRAS = {
-    "postgres": ("psycopg",),
-    "parquet": ("pyarrow",),
-    "distributed": ("dask", "distributed"),
-    "pto": ("tree-sitter", "tree-sitter-mlir"),
-}
+EXTRAS = {"postgres": ("psycopg",), "parquet": ("pyarrow",)}
 """Distributions behind each extra of `pip install 'pto-tune[...]'`."""
 
 
@@ -43,8 +38,8 @@ def doctor(
 ) -> None:
     """Look at versions, threads, the folder of compiled kernels, the configuration file and the store.
 
-    Nothing is changed, no store is made, and nothing is sent anywhere: what is printed can be pasted into a report of
-    a problem.
+    No store is made (one of an older release is brought to this one's schema, as by every command), and nothing is
+    sent anywhere: what is printed can be pasted into a report of a problem.
 
     \b
     Example:
@@ -73,9 +68,9 @@ def findings(db: str | None) -> Iterator[Finding]:
 
 def _versions() -> Iterator[Finding]:
     import platform
-    from importlib.metadata import PackageNotFoundError, version
 
     from pto_tune.cli.versions import lines
+    from pto_tune.installed import installed
 
     for line in lines():
         yield Finding("pto-tune", FINE, line)
@@ -86,24 +81,18 @@ def _versions() -> Iterator[Finding]:
     system = f"{platform.system()} {platform.machine()}"
     usual = platform.system() == "Linux"
     yield Finding("system", FINE if usual else NOTE, system if usual else f"{system}: only Linux is tested")
+    libraries = installed(LIBRARIES)
     for name in LIBRARIES:
-        try:
-            yield Finding(name, FINE, version(name))
-        except PackageNotFoundError:
+        if name in libraries:
+            yield Finding(name, FINE, libraries[name])
+        else:
             yield Finding(name, WRONG, "is not installed: run pip install pto-tune again")
     for extra, names in EXTRAS.items():
-        have = []
-        for name in names:
-            try:
-                have.append(f"{name} {version(name)}")
-            except PackageNotFoundError:
-                continue
-        complete = len(have) == len(names)
-        yield Finding(
-            f"extra {extra}",
-            FINE if complete else NOTE,
-            ", ".join(have) if complete else f"not there: pip install 'pto-tune[{extra}]'",
-        )
+        have = installed(names)
+        if len(have) == len(names):
+            yield Finding(f"extra {extra}", FINE, ", ".join(f"{name} {number}" for name, number in have.items()))
+        else:
+            yield Finding(f"extra {extra}", NOTE, f"not there: pip install 'pto-tune[{extra}]'")
 
 
 def _threads() -> Finding:

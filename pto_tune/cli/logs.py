@@ -15,11 +15,10 @@ LEVELS = (logging.WARNING, logging.INFO, logging.DEBUG)
 def show(verbosity: int) -> None:
     """Send the logger's lines to stderr: 0 warnings, 1 what is done, 2 and more everything."""
     logger = logging.getLogger("pto_tune")
-    for handler in [h for h in logger.handlers if isinstance(h, _Stderr)]:
-        logger.removeHandler(handler)
-    handler = _Stderr()
-    handler.setFormatter(logging.Formatter("pto-tune: %(message)s"))
-    logger.addHandler(handler)
+    if not any(isinstance(handler, _Stderr) for handler in logger.handlers):
+        handler = _Stderr()
+        handler.setFormatter(logging.Formatter("pto-tune: %(message)s"))
+        logger.addHandler(handler)
     logger.setLevel(LEVELS[min(verbosity, len(LEVELS) - 1)])
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import signal
 import threading
 import time
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from pto_tune.search.batches import Batch
     from pto_tune.search.record import Recorder
     from pto_tune.search.tally import Tally
+
+_log = logging.getLogger(__name__)
 
 STOPPED = "stopped on request"
 """Reason of a search that `stop` or Ctrl-C ended."""
@@ -65,6 +68,7 @@ def drive(
                 if recorder is not None:
                     recorder.add(tally.done, batch)
                 tally.add(batch)
+                _log.debug("%d of %d looked at, %d ok", tally.done, total, tally.legal)
                 first = False
                 if progress is not None:
                     progress(_progress(tally, problem, total))

@@ -26,17 +26,11 @@ _LIBRARIES = ("numpy", "numba", "optuna", "pandas", "sqlalchemy")
 def versions() -> dict[str, str]:
     """Versions of pto-tune, Python and the libraries that a search uses."""
     import platform
-    from importlib.metadata import PackageNotFoundError, version
 
     from pto_tune import __version__
+    from pto_tune.installed import installed
 
-    found = {OWN: __version__, "python": platform.python_version()}
-    for name in _LIBRARIES:
-        try:
-            found[name] = version(name)
-        except PackageNotFoundError:
-            continue
-    return found
+    return {OWN: __version__, "python": platform.python_version(), **installed(_LIBRARIES)}
 
 
 def rule_names(problem: Problem) -> list[str]:

@@ -8,6 +8,7 @@ import pytest
 from cost_models import PlatformError, load_platform
 from cost_models.keys import FAMILIES, KEYS, LINK_LEVELS, family_keys
 from cost_models.platform import check_file
+from cost_models.schema import SCHEMA
 
 Write = Callable[..., Path]
 
@@ -174,6 +175,15 @@ def test_no_scratch_is_a_size_of_zero(write: Write) -> None:
     assert check_file(write(number("memory.ub_scratch_top", unit='"B"', value="0"))) == []
     text = only_error(write(number("memory.ub_usable", unit='"B"', value="0")))
     assert text == "memory.ub_usable: value is 0; give a number above 0"
+
+
+def test_a_file_may_say_which_schema_it_was_written_for(write: Write) -> None:
+    head = '[platform]\nname = "mine"\ninherits = "ascend910b2"\n'
+    assert load_platform(write("", head=head + f"schema = {SCHEMA}\n")).name == "mine"
+    with pytest.raises(PlatformError, match=rf"platform\.schema: is {SCHEMA + 1}, .* install a newer one"):
+        load_platform(write("", head=head + f"schema = {SCHEMA + 1}\n"))
+    with pytest.raises(PlatformError, match=r"platform\.schema: is 'one'; give the whole number"):
+        load_platform(write("", head=head + 'schema = "one"\n'))
 
 
 def test_an_abstract_file_may_leave_numbers_out_but_can_not_be_loaded(write: Write) -> None:

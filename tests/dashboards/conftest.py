@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from dashboards.runview import RunView
+from pto_tune.validating.report import Report, validate
 
 VERDICTS = ("ok", "refused", "hang", "overwrite", "race")
 RULES = ("l1_capacity", "fifo.divisible")
@@ -78,3 +79,9 @@ def big_view() -> RunView:
         accounts={},
         best_row=None,
     )
+
+
+@pytest.fixture(scope="session")
+def report() -> Report:
+    """Two published tables, predicted."""
+    return validate(["gemm", "datacopy"])

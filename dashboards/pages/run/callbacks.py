@@ -88,7 +88,7 @@ def _drawing(on: Callbacks, site: Site) -> None:
 
     # Ten answers at once would all be as late as the last: the browser asks for what stands further down when what
     # stands on top is drawn.
-    on.client("run.later", Output("run-later", "data"), *asked[1:], asked[0])
+    on.client("run.later", Output("run-later", "data"), *asked)
 
     @on(
         Output("run-scatter", "figure"), Output("run-scatter", "style"),

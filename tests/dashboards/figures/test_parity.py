@@ -9,13 +9,8 @@ import pytest
 
 from dashboards.figures.parity import parity_data, parity_figure
 from dashboards.theme import DARK, LIGHT, Theme
-from pto_tune.validating.report import Report, validate
+from pto_tune.validating.report import Report
 from pto_tune.validating.running import Outcome
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return validate(["gemm", "datacopy"])
 
 
 def points(outcomes: Sequence[Outcome]) -> int:

@@ -6,15 +6,8 @@ import json
 import re
 from dataclasses import replace
 
-import pytest
-
 from dashboards.report.validation import render_parity
-from pto_tune.validating.report import Report, validate
-
-
-@pytest.fixture(scope="module")
-def report() -> Report:
-    return validate(["gemm", "datacopy"])
+from pto_tune.validating.report import Report
 
 
 def test_the_page_stands_alone(report: Report) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import logging
+import tomllib
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,22 @@ def test_a_missing_library_is_wrong_and_a_missing_extra_is_not(cli: Cli, monkeyp
 def test_v_says_more(cli: Cli, words: list[str], level: str) -> None:
     assert cli(*words, "workloads", "list").exit_code == 0
     assert logging.getLevelName(logging.getLogger("pto_tune").level) == level
+
+
+def test_what_is_done_is_said_on_stderr_only_where_it_is_asked_for(cli: Cli) -> None:
+    tune = ("tune", "stream", "--set", "tiles=16", "--quiet")
+    assert cli(*tune).stderr == ""
+    said = cli("-v", *tune).stderr
+    assert "stream on ascend910b2" in said
+    assert "kept as run 2" in said
+    assert "looked at" not in said
+    assert "looked at" in cli("-vv", *tune).stderr
+    assert cli(*tune).stderr == ""
+
+
+def test_every_extra_for_users_is_looked_at() -> None:
+    project = tomllib.loads((Path(__file__).parents[3] / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    assert doctor.EXTRAS.keys() == project["optional-dependencies"].keys() - {"dev", "all"}
 
 
 def test_completion_is_offered_for_the_usual_shells(cli: Cli) -> None:
