@@ -1,0 +1,1 @@
+"""Traces and summaries of real runs beside the predicted timeline."""
