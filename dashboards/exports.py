@@ -1,26 +1,33 @@
-"""The formats in which a configuration is exported. What is added to `FORMATS` appears on the pages and in the API."""
+"""The formats in which a configuration is exported: those of `pto_tune.exporters.formats` that need no further file."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from pto_tune.exporters import formats
 
 if TYPE_CHECKING:
     from pto_tune.exporters.recommendation import Recommendation
 
+_MEDIA = {"header": "text/x-c++hdr", "json": "application/json", "python": "text/x-python"}
+
 
 @dataclass(frozen=True)
 class Format:
-    """A format: `key` names it in addresses, `title` on pages; `suffix` with its dot; `render` makes the text of a
-    recommendation, and raises ValueError with one sentence a line where it cannot."""
+    """A format: `key` names it in addresses, `title` on pages; `suffix` with its dot; `lacks` says what no file of it
+    can express."""
 
     key: str
     title: str
     suffix: str
     media_type: str
-    render: Callable[[Recommendation], str]
+    lacks: str
+
+    def render(self, rec: Recommendation) -> str:
+        """The text of a recommendation. ValueError with one sentence a line where there is none."""
+        return formats.render(formats.format_named(self.key), [rec])
 
     def file_name(self, run: str, row: int | None) -> str:
         """A name for the file: letters, digits, points and hyphens alone."""
@@ -28,13 +35,11 @@ class Format:
         return f"{words}-{'changed' if row is None else row}{self.suffix}"
 
 
-def _header(rec: Recommendation) -> str:
-    from pto_tune.exporters.header import render_header
-
-    return render_header(rec)
-
-
-FORMATS: tuple[Format, ...] = (Format("header", "C++ header", ".hpp", "text/x-c++hdr; charset=utf-8", _header),)
+FORMATS: tuple[Format, ...] = tuple(
+    Format(f.key, f.title, f.suffix, f"{_MEDIA.get(f.key, 'text/plain')}; charset=utf-8", f.lacks)
+    for f in formats.FORMATS
+    if not f.needs
+)
 
 
 def format_named(key: str) -> Format:

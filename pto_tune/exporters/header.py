@@ -1,37 +1,53 @@
-"""The C++ header of a recommendation: rendered to the byte the same, and written without loss.
+"""The C++ header of recommendations: rendered to the byte the same, and written without loss.
 
 The header states constants and aliases of `TPipe` and `TMPipe`, and checks at compile time that it is used for the
 platform family that it was made for and with a library that derives the recommended SyncPeriod. What no compiler can
-check (calls, buffers, gates, switches, warnings) stands in comments. It carries no date, user, host or path.
+check (calls, buffers, switches, warnings) stands in comments. It carries no user, host or path, and no date unless
+asked. Recommendations of several problem sizes become one header that chooses by shape.
 """
 
 from __future__ import annotations
 
-import hashlib
 import os
-import re
-import secrets
-import shutil
-import unicodedata
+from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 from pto_tune.exporters.checks import ExportError, faults
+from pto_tune.exporters.facts import comment, fact_lines, title
 from pto_tune.exporters.names import constant_name, include_guard, pipe_prefix
-from pto_tune.exporters.notes import FAMILY_NAMES, buffer_bases, pipe_notes, wrapped
+from pto_tune.exporters.notes import buffer_bases, gates, pipe_notes
 from pto_tune.exporters.pipe_checks import CLIP_RELU_MODES
 from pto_tune.exporters.recommendation import PipeRecommendation, Recommendation
+from pto_tune.exporters.writing import signed_above, write_text
 from pto_tune.rule_sets import rule_set_for
 
-__all__ = ["ExportError", "render_header", "write_header"]
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["FIFO_TYPES", "NAMESPACE", "ExportError", "header_body", "render_header", "write_header"]
+
+NAMESPACE = "pto_tune_config"
+"""Unless another is given."""
 
 FIFO_TYPES = {"GM": "GM_FIFO", "UB": "VEC_FIFO", "L1": "MAT_FIFO"}
 """FIFOType of a TMPipe by the place of its ring (common/fifo.hpp:55-60 of pto-isa)."""
 
-_SIGNATURE = "// pto-tune header, sha256 of all lines below: "
-_SIGNED = re.compile(rb"// pto-tune header, sha256 of all lines below: ([0-9a-f]{64})\n")
+CONFIG_FIELDS = (
+    "LayoutMode",
+    "QuantPre",
+    "ReluMode",
+    "Phase",
+    "SubBlockId",
+    "AtomicT",
+    "ClipReluMode",
+    "IsChannelSplit",
+)
+"""Fields of a TConfig."""
 
 
-def render_header(rec: Recommendation, namespace: str = "pto_tune_config") -> str:
+def render_header(rec: Recommendation, namespace: str = NAMESPACE) -> str:
     """The text of the header, `\\n` line ends, ASCII and UTF-8 comments.
 
     Args:
@@ -48,44 +64,51 @@ def render_header(rec: Recommendation, namespace: str = "pto_tune_config") -> st
 
 
 def write_header(
-    rec: Recommendation,
-    path: str | os.PathLike[str],
-    force: bool = False,
-    *,
-    namespace: str = "pto_tune_config",
+    rec: Recommendation, path: str | os.PathLike[str], force: bool = False, *, namespace: str = NAMESPACE
 ) -> Path:
-    """Write the header to `path` in one step and return `path`.
-
-    The text goes to a temporary file in the same folder that then takes the name, so that a build never reads
-    half a header. A file that has these bytes already is left alone (its time stamp too); one that pto-tune
-    wrote and nobody changed is replaced.
+    """Write the header to `path` in one step and return `path`; see `writing.write_all`.
 
     Raises:
-        ExportError: as `render_header`; or the file there was not written by pto-tune or was changed by hand
-            since (unless `force`), or the folder cannot be written to. Nothing is left half-written.
+        ExportError: as `render_header` and `write_all`.
     """
-    text = render_header(rec, namespace)
-    asked = Path(path)
-    target = Path(os.path.realpath(asked))
-    content = text.encode()
-    try:
-        existing = target.read_bytes() if target.exists() else None
-        if existing == content:
-            return asked
-        if existing is not None and not force:
-            _refuse_if_not_ours(existing, asked)
-        _replace(target, content)
-    except OSError as error:
-        reason = error.strerror or type(error).__name__
-        raise ExportError(
-            f"cannot write the header {asked}: {reason}; a file in a folder that exists and can be written "
-            "to would be right"
-        ) from error
-    return asked
+    return write_text(path, render_header(rec, namespace), force, "header")
+
+
+def header_body(recs: Sequence[Recommendation], namespace: str, by_shape: bool = False) -> str:
+    """The header without its signature and without checks of single recommendations.
+
+    `by_shape`: also one recommendation becomes a choice by shape, as several do.
+
+    Raises:
+        ExportError: several recommendations that are not of one workload, platform and rule set, or two of one size.
+    """
+    first = recs[0]
+    shown: dict[str, Any] = {
+        "guard": include_guard(namespace),
+        "namespace": namespace,
+        "family": first.family,
+        "title": title(first),
+        "clip_relu_off": CLIP_RELU_MODES[0],
+        "with_pipes": any(rec.pipes for rec in recs),
+        # headers under which every push waits have no TPipe::SyncPeriod (npu/a5/TPush.hpp before revision 687af1a6)
+        "has_period": rule_set_for(first.family, first.rule_set).period != "one",
+    }
+    if len(recs) == 1 and not by_shape:
+        return _environment().get_template("header.hpp.j2").render(**shown, facts=fact_lines(first), **_entry(first))
+    if found := list(_table_faults(recs)):
+        raise ExportError("\n".join(found))
+    shown["sizes"] = [constant_name(name) for name in sorted(first.problem)]
+    shown["choices"] = [_choice(rec) for rec in recs]
+    return _environment().get_template("table.hpp.j2").render(**shown)
 
 
 def _render(rec: Recommendation, namespace: str) -> str:
     """`render_header` without its checks: whatever is recommended is written down."""
+    return signed_above(header_body([rec], namespace), "// ", "header")
+
+
+@cache
+def _environment() -> jinja2.Environment:
     import jinja2
 
     environment = jinja2.Environment(
@@ -97,25 +120,22 @@ def _render(rec: Recommendation, namespace: str) -> str:
         keep_trailing_newline=True,
         newline_sequence="\n",
     )
-    environment.filters["comment"] = _comment
-    body = environment.get_template("header.hpp.j2").render(
-        rec=rec,
-        namespace=namespace,
-        guard=include_guard(namespace),
-        family=FAMILY_NAMES[rec.family],
-        revisions=[line for r in rec.revisions for line in wrapped("holds for", f"pto-isa {r}")],
-        warnings=[line for w in rec.warnings for line in wrapped("warning", w)],
-        pipes=[_of_pipe(pipe, rec) for pipe in rec.pipes],
-        # headers under which every push waits have no TPipe::SyncPeriod (npu/a5/TPush.hpp before revision 687af1a6)
-        has_period=rule_set_for(rec.family, rec.rule_set).period != "one",
-        clip_relu_off=CLIP_RELU_MODES[0],
-        constants=sorted((constant_name(name), int(value)) for name, value in rec.constants.items()),
-    )
-    return f"{_SIGNATURE}{hashlib.sha256(body.encode()).hexdigest()}\n{body}"
+    environment.filters["comment"] = comment
+    return environment
 
 
-def _of_pipe(pipe: PipeRecommendation, rec: Recommendation) -> dict[str, object]:
-    """What the template shows of a pipe."""
+def _entry(rec: Recommendation) -> dict[str, Any]:
+    """What `pipes.hpp.j2` shows of a recommendation."""
+    return {
+        "pipes": [_of_pipe(pipe, rec) for pipe in rec.pipes],
+        "constants": sorted(
+            (constant_name(name), int(value), rec.configuration[name] if name in rec.codes else "")
+            for name, value in rec.constants.items()
+        ),
+    }
+
+
+def _of_pipe(pipe: PipeRecommendation, rec: Recommendation) -> dict[str, Any]:
     prefix = pipe_prefix(pipe.name) or ""
     return {
         "prefix": prefix,
@@ -124,47 +144,68 @@ def _of_pipe(pipe: PipeRecommendation, rec: Recommendation) -> dict[str, object]
         "bases": [base for base in buffer_bases(pipe, prefix, rec.family) if base.bytes],
         "fifo_type": FIFO_TYPES[pipe.ways[0].ring] if pipe.kind == "TMPipe" else "",
         "ratio": "V1C1_VEC0" if pipe.split == "TILE_NO_SPLIT" else "V2C1_VECS",
+        "gates": gates(pipe),
+        "whole_periods": pipe.sync_period > 0 and pipe.slot_num % pipe.sync_period == 0,
     }
 
 
-def _comment(value: object) -> str:
-    """Any text as part of a `//` comment: on its line, and with nothing that a compiler could read otherwise.
+def _choice(rec: Recommendation) -> dict[str, Any]:
+    """One problem size of a table: its entry, and the names by which its class passes it on."""
+    entry = _entry(rec)
+    members = [name for name, _, _ in entry["constants"]]
+    types: list[str] = []
+    templates: list[str] = []
+    functions: list[str] = []
+    for item in entry["pipes"]:
+        prefix, pipe = item["prefix"], item["pipe"]
+        depth: tuple[str, ...] = ("FifoDepth", "SyncPeriod", "LocalSlotNum", "IsNoSplit")
+        if pipe.kind == "TMPipe":
+            depth = ("FiFoDepth", "FiFoSyncT", "LocalFiFoDepth")
+        members += [f"{prefix}_{field}" for field in ("FlagID", "SlotSize", *depth, "EN_UNIT_FLAG", "Split")]
+        members += [base.constant for base in item["bases"]]
+        (templates if pipe.kind == "TMPipe" else types).append(f"{prefix}Pipe")
+        functions += [f"{prefix}_{gate}" for gate in item["gates"]]
+        for k in range(len(pipe.configs)):
+            number = k + 1 if len(pipe.configs) > 1 else ""
+            types.append(f"{prefix}TConfig{number}")
+            members += [f"{prefix}_{field}{number}" for field in CONFIG_FIELDS]
+    shape = ", ".join(f"{name} = {value}" for name, value in sorted(rec.problem.items()))
+    return {
+        **entry,
+        "facts": fact_lines(rec),
+        "shape": f"{shape}: {rec.predicted_us:.3f} us",
+        "sizes": [rec.number(name) for name in sorted(rec.problem)],
+        "members": members,
+        "types": types,
+        "templates": templates,
+        "gates": functions,
+    }
 
-    Control, format, private and unassigned characters, line separators and the backslash (which would splice
-    the next line) are written as <U+005C>, and so is a question mark before another (a trigraph).
-    """
-    text = re.sub(r"\?(?=\?)", "<U+003F>", str(value))
-    return "".join(
-        f"<U+{ord(char):04X}>"
-        if char == "\\" or unicodedata.category(char)[0] == "C" or unicodedata.category(char) in ("Zl", "Zp")
-        else char
-        for char in text
-    )
 
-
-def _refuse_if_not_ours(existing: bytes, path: Path) -> None:
-    # A checkout may have turned the line ends into CRLF; that is not a change by hand.
-    existing = existing.replace(b"\r\n", b"\n")
-    signed = _SIGNED.match(existing)
-    if signed is None:
-        raise ExportError(f"{path} was not written by pto-tune: another path, or force to overwrite it, would be right")
-    if hashlib.sha256(existing[signed.end() :]).hexdigest().encode() != signed[1]:
-        raise ExportError(
-            f"{path} was changed by hand since pto-tune wrote it: another path, or force to overwrite the "
-            "changes, would be right"
-        )
-
-
-def _replace(target: Path, content: bytes) -> None:
-    temporary = target.with_name(f".{target.name[:100]}.{secrets.token_hex(8)}.tmp")
-    try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        if target.exists():
-            shutil.copymode(target, temporary)
-        os.replace(temporary, target)
-    except BaseException:
-        temporary.unlink(missing_ok=True)
-        raise
+def _table_faults(recs: Sequence[Recommendation]) -> Iterator[str]:
+    """What forbids a choice by shape."""
+    first = recs[0]
+    if not first.problem:
+        yield f"workload {first.workload!r} has no problem sizes to choose by: one configuration would be right"
+    for what in ("workload", "platform", "platform_sha256", "rule_set", "pto_isa"):
+        have = list(dict.fromkeys(str(getattr(rec, what)) for rec in recs))
+        if len(have) > 1:
+            yield f"a header that chooses by shape is of one {what}, not of {' and '.join(have)}"
+    taken: dict[tuple[int, ...], int] = {}
+    names = set(first.problem)
+    for index, rec in enumerate(recs):
+        if set(rec.problem) != names:
+            continue  # of another workload, which is said above
+        shape = tuple(rec.number(name) for name in first.problem)
+        if shape in taken:
+            listed = ", ".join(f"{name} = {value}" for name, value in rec.problem.items())
+            yield (
+                f"configurations {taken[shape] + 1} and {index + 1} are both of {listed}: a header chooses by shape, "
+                "so one for each problem size would be right"
+            )
+        taken.setdefault(shape, index)
+    for name in first.problem:
+        if constant_name(name) is None:
+            yield f"problem size {name!r} gives no C++ identifier: another name would be right"
+    if len({constant_name(name) for name in first.problem}) < len(first.problem):
+        yield "two problem sizes become one C++ identifier: rename one"

@@ -60,6 +60,11 @@ def pipe_notes(pipe: PipeRecommendation, prefix: str, family: Family) -> list[st
     for way in pipe.ways:
         lines += _paragraph(f"{way.name}, ring in {way.ring}: {_calls(way, pipe)}")
     lines += _paragraph(_sub_cores(pipe, family))
+    if pipe.part_slots:
+        lines += _paragraph(
+            f"Slots of the ring in UB hold one sub-core's part of a tile split by {pipe.split}, {prefix}_SlotSize "
+            "bytes: all that is written and read there, although the page of TPUSH asks for slots of a whole tile."
+        )
     lines += _constructor(pipe, prefix, family)
     if pipe.kind == "TMPipe":
         lines += _tmpipe(pipe, prefix, family)
@@ -67,6 +72,20 @@ def pipe_notes(pipe: PipeRecommendation, prefix: str, family: Family) -> list[st
         lines += ["The kernel turns switches off, offered only with the verdict ok:"]
         lines += [f"  {_SWITCHES[s][0]:<30}  {_SWITCHES[s][1]}" for s in pipe.switches_off]
     return lines
+
+
+def switch_calls(pipe: PipeRecommendation) -> list[str]:
+    """The calls by which a kernel turns off the switches of a pipe."""
+    return [_SWITCHES[switch][0] for switch in pipe.switches_off]
+
+
+def gates(pipe: PipeRecommendation) -> tuple[str, ...]:
+    """The functions of a header by which a kernel gates the switches of a pipe, without the pipe's prefix."""
+    if not pipe.gated:
+        return ()
+    own = {"allocate": "AllocateGate", "free": "FreeGate"}
+    left = tuple(name for switch, name in own.items() if switch not in pipe.switches_off)
+    return (*left, "CreditsLeft") if len(left) == len(own) else left
 
 
 def wrapped(label: str, text: str) -> list[str]:
@@ -154,14 +173,17 @@ def _tmpipe(pipe: PipeRecommendation, prefix: str, family: Family) -> Iterator[s
     release = "TFREE" if family == "a5" and any(way.ring != "GM" for way in pipe.ways) else "TPOP"
     yield "The kernel gates the switches, tile i counted from 0 at each end:"
     if "allocate" not in pipe.switches_off:
-        yield f"  before TPUSH of tile i: prod.setAllocateStatus(i >= {depth} && i % {period} == 0)"
+        yield f"  before TPUSH of tile i: prod.setAllocateStatus({prefix}_AllocateGate(i))"
+        yield f"    which is i >= {depth} && i % {period} == 0"
     if "free" not in pipe.switches_off:
-        yield f"  before {release} of tile i: cons.setFreeStatus((i + 1) % {period} == 0)"
-    yield from _paragraph(
-        f"after the last of n tiles: prod.allocate() for each credit that is left, n / {period} less the number of "
-        f"i < n with i >= {depth} && i % {period} == 0 (none below 0)",
-        "  ",
-    )
+        yield f"  before {release} of tile i: cons.setFreeStatus({prefix}_FreeGate(i))"
+        yield f"    which is (i + 1) % {period} == 0"
+    if not {"allocate", "free"} & set(pipe.switches_off):
+        yield from _paragraph(
+            f"after the last of n tiles: prod.allocate() {prefix}_CreditsLeft(n) times, n / {period} less the number "
+            f"of i < n that the first gate lets wait (none below 0)",
+            "  ",
+        )
     yield from _paragraph(
         "The prediction counts the credit that the constructor sends as one that stays, for the destructor to take: "
         "the kernel must not take it."

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal
 
 from pto_tune.model.nodes import TConfig
@@ -76,6 +76,7 @@ class PipeRecommendation:
         gated: whether the kernel gates the switches of a TMPipe by depth and period.
         switches_off: the switches of producer and consumer that the kernel turns off.
         configs: the TConfigs that pushes have.
+        part_slots: slots of a ring in UB hold one sub-core's part of a split tile.
     """
 
     name: str
@@ -93,6 +94,7 @@ class PipeRecommendation:
     gated: bool = False
     switches_off: tuple[Switch, ...] = ()
     configs: tuple[TConfig, ...] = ()
+    part_slots: bool = False
 
     @property
     def gm_bytes(self) -> int:
@@ -124,6 +126,13 @@ class Recommendation:
         warnings: what works although a page forbids it, and what a header ignores although it is asked for.
         interval_us: 5 % and 95 % of the time in samples of the platform's numbers, and how many `samples`; None where
             none were taken.
+        row: row of the configuration in the run, None where nothing was stored.
+        codes: the whole numbers behind the labels in `problem` and `configuration`, by name.
+        assumed: keys of the platform's numbers of links and signals that the prediction uses and that nothing published
+            stands behind.
+        exported: the day (YYYY-MM-DD, UTC) where a date was asked for, else None.
+        chosen: why this one, where it is not the fastest and nobody named it; else None.
+        source_sha256: of the kernel file that the workload was read from (UTF-8 with line feeds), else None.
     """
 
     workload: str
@@ -147,3 +156,13 @@ class Recommendation:
     warnings: tuple[str, ...] = ()
     interval_us: tuple[float, float] | None = None
     samples: int = 0
+    row: int | None = None
+    codes: Mapping[str, int] = field(default_factory=dict)
+    assumed: tuple[str, ...] = ()
+    exported: str | None = None
+    chosen: str | None = None
+    source_sha256: str | None = None
+
+    def number(self, name: str) -> int:
+        """The whole number of a problem size or tunable, that behind its label where it has one."""
+        return int(self.codes.get(name, {**self.problem, **self.configuration}[name]))

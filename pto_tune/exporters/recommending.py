@@ -30,7 +30,11 @@ from pto_tune.model.expr import evaluate
 from pto_tune.model.nodes import SPLITS, TConfig
 
 if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
     from cost_models.platform import Platform
+    from pto_tune.evaluation import Evaluation
     from pto_tune.legality.calls import End
     from pto_tune.model.expr import Expr
     from pto_tune.model.nodes import Fifo, Workload
@@ -73,6 +77,32 @@ def periods_of_their_own(workload: Workload, rule_set: RuleSet, env: Env) -> Ite
         given, derived = _number(f.sync_period, env), _number(derived_period_expr(f, rule_set), env)
         if f.kind == "TPipe" and _number(f.used, env) and given > 0 and given != derived:
             yield f.name, given, _number(f.slot_num, env), derived
+
+
+def buildable(workload: Workload, rule_set: RuleSet, table: Mapping[str, Any], n: int) -> NDArray[np.bool_]:
+    """Which of the n rows of a table have pipes that can carry their SyncPeriod, as `periods_of_their_own` says of one.
+
+    table: columns of every problem size and tunable.
+    """
+    import numpy as np
+
+    env = environment(workload, {**table, "block": np.zeros(1, np.int64)})
+    out = np.ones(n, dtype=np.bool_)
+    for f in workload.fifos:
+        if f.kind == "TPipe":
+            given, derived = evaluate(f.sync_period, env), evaluate(derived_period_expr(f, rule_set), env)
+            used = column(evaluate(f.used, env), n).astype(np.bool_)
+            out &= ~(used & (column(given, n) > 0) & (column(given, n) != column(derived, n)))
+    return out
+
+
+def assumed_numbers(e: Evaluation) -> tuple[str, ...]:
+    """Keys of the assumed numbers of links and signals that the first configuration of an evaluation uses."""
+    if not e.runs:
+        return ()
+    from pto_tune.ranks.leaning import assumed
+
+    return tuple(assumed(e.problem.code, e.problem.platform, e.runs[int(e.run_row[0])].kinds))
 
 
 def family_of(rule_set: RuleSet) -> Family:
@@ -119,6 +149,7 @@ def _pipe(
         gated=f.kind == "TMPipe" and bool(_number(f.gated, env)),
         switches_off=tuple(s for s in switches if not _number(getattr(f, s), env)),
         configs=configs,
+        part_slots=f.part_slots and any(way.ring == "UB" for way in direction.ways.values()),
     )
 
 

@@ -113,3 +113,15 @@ def compiler_says() -> Callable[..., str]:
         return errors
 
     return check
+
+
+def _flash(**changes: object) -> Recommendation:
+    """Flash attention as the public scripts can run it."""
+    values = {"cube_s0": 128, "cube_s1": 128, "tile_s1": 256, "qk_preload": 4, "fifo_depth": 8, "pv_fifo_depth": 0,
+              "sync_period": 0, "split": "UP_DOWN"}  # fmt: skip
+    return _recommendation(**{"configuration": values, "codes": {"split": 1}, **changes})
+
+
+@pytest.fixture(scope="session")
+def flash() -> Callable[..., Recommendation]:
+    return _flash

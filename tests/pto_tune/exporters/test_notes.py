@@ -86,9 +86,10 @@ def test_every_form_compiles(every_form: Recommendation, compiler_says: Compile)
 
 def test_a_gated_tmpipe_says_when_to_gate_and_what_is_left(gated: MakePipe) -> None:
     said = notes(gated())
-    assert "before TPUSH of tile i: prod.setAllocateStatus(i >= T_FiFoDepth && i % T_FiFoSyncT == 0)" in said
-    assert "before TFREE of tile i: cons.setFreeStatus((i + 1) % T_FiFoSyncT == 0)" in said
-    assert "after the last of n tiles: prod.allocate() for each credit that is left" in said
+    assert "before TPUSH of tile i: prod.setAllocateStatus(T_AllocateGate(i))" in said
+    assert "which is i >= T_FiFoDepth && i % T_FiFoSyncT == 0" in said
+    assert "before TFREE of tile i: cons.setFreeStatus(T_FreeGate(i)) which is (i + 1) % T_FiFoSyncT == 0" in said
+    assert "after the last of n tiles: prod.allocate() T_CreditsLeft(n) times" in said
     assert "the credit that the constructor sends as one that stays" in said
 
 
@@ -102,8 +103,10 @@ def test_the_call_that_gives_space_is_named(way: PipeWay, family: str, call: str
 
 def test_a_switch_that_stays_off_is_not_gated(gated: MakePipe) -> None:
     said = notes(gated(switches_off=("free",)))
-    assert "prod.setAllocateStatus(i >=" in said
+    assert "prod.setAllocateStatus(T_AllocateGate(i))" in said
     assert "before TFREE" not in said
+    assert "T_FreeGate" not in said
+    assert "T_CreditsLeft" not in said
     assert "cons.setFreeStatus(false)" in said
 
 

@@ -132,7 +132,7 @@ def test_a_gated_tmpipe_is_exported_where_its_verdict_is_ok(
     (pipe,) = rec.pipes
     assert (pipe.kind, pipe.gated, pipe.slot_num, pipe.sync_period) == ("TMPipe", True, 4, 1)
     text = render_header(rec)
-    assert "prod.setAllocateStatus(i >= F_FiFoDepth && i % F_FiFoSyncT == 0)" in text
+    assert "prod.setAllocateStatus(F_AllocateGate(i))" in text
     assert compiler_says(text, family=family) == ""
     assert ("has to call setTileId" in " ".join(text.replace("//", " ").split())) == (family == "a5")
 
@@ -263,3 +263,53 @@ def test_only_used_tpipes_have_a_period_of_their_own() -> None:
     assert found(slot_num=8, sync_period=2) == [("f", 2, 8, 4)]
     assert found(slot_num=8, sync_period=4) == found(slot_num=8) == []
     assert found(slot_num=8, sync_period=2, kind="TMPipe") == found(slot_num=8, sync_period=2, used=0) == []
+
+
+@pytest.mark.parametrize("platform", ["ascend910b2", "ascend950pr"])
+def test_assumed_numbers_of_links_are_named_in_header_and_json(platform: str) -> None:
+    from pto_tune.exporters.formats import format_named, render
+
+    rec = api.recommendation("tput_pingpong", {}, platform)
+    numbers = api.load_platform(platform).numbers
+    assert rec.assumed
+    assert {numbers[key].kind for key in rec.assumed} == {"assumed"}
+    assert all(key.startswith(("link.", "signal.")) for key in rec.assumed)
+    said = " ".join(render_header(rec).replace("//", " ").split())
+    assert f"assumed the time uses {len(rec.assumed)} numbers of links and signals" in said
+    assert all(key.rpartition(".")[2] in said for key in rec.assumed)
+    assert all(f'"{key}"' in render(format_named("json"), [rec]) for key in rec.assumed)
+    assert api.recommendation("stream", {}, platform).assumed == ()
+
+
+def test_slots_of_one_sub_cores_part_are_said_to_be() -> None:
+    rec = api.recommendation("flash_attention_950", {}, "ascend950pr")
+    parts = {pipe.name: pipe.part_slots for pipe in rec.pipes}
+    assert parts == {"qk": True, "p": False, "pv": True}
+    said = " ".join(render_header(rec).replace("//", " ").split())
+    assert said.count("hold one sub-core's part of a tile split by TILE_UP_DOWN") == 2
+    in_gm = api.recommendation("flash_attention_950", {"qk_in_gm": 1}, "ascend950pr")
+    assert [pipe.part_slots for pipe in in_gm.pipes] == [False, False, True]
+
+
+@pytest.mark.parametrize(("workload", "platform"), [("flash_attention", "ascend910b2"), ("stream", "ascend950pr")])
+def test_what_can_be_built_is_what_is_exportable(workload: str, platform: str) -> None:
+    import numpy as np
+
+    from pto_tune.evaluation import evaluate_columns
+    from pto_tune.exporters.recommending import buildable
+    from pto_tune.space import space
+
+    problem = api.problem_of(workload, platform)
+    found = space(problem.workload, {})
+    table = found.table(np.arange(0, found.size, 7))
+    e = evaluate_columns(problem, table)
+    assert (buildable(problem.workload, problem.rule_set, table, len(e)) == e.derived_period).all()
+
+
+def test_labelled_tunables_are_constants_with_their_meaning(compiler_says: Compile) -> None:
+    rec = api.recommendation("tput_pingpong", {"ping_pong": 1}, "ascend910b2")
+    text = render_header(rec)
+    assert "inline constexpr std::uint32_t PING_PONG = 1;  // on\n" in text
+    assert rec.codes["ping_pong"] == 1
+    assert rec.number("ping_pong") == 1
+    assert compiler_says(text) == ""

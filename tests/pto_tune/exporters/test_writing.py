@@ -9,6 +9,7 @@ import pytest
 
 from pto_tune.exporters.header import ExportError, render_header, write_header
 from pto_tune.exporters.recommendation import Recommendation
+from pto_tune.exporters.writing import ZEROS, is_signed, signed_above, signed_inside, write_all
 
 Make = Callable[..., Recommendation]
 
@@ -126,3 +127,37 @@ def test_a_link_stays_a_link_and_the_mode_stays(tmp_path: Path, recommendation: 
     assert link.is_symlink()
     assert real.read_text(encoding="utf-8") == render_header(newer)
     assert stat.S_IMODE(real.stat().st_mode) == 0o640
+
+
+def test_several_files_are_all_written_or_none(tmp_path: Path) -> None:
+    texts = [(tmp_path / name, signed_above(f"{name}\n", "# ", "x")) for name in ("a", "b", "c")]
+    (tmp_path / "b").write_text("mine\n")
+    with pytest.raises(ExportError, match="b was not written by pto-tune"):
+        write_all(texts)
+    assert sorted(os.listdir(tmp_path)) == ["b"]
+    assert write_all(texts, force=True) == [path for path, _ in texts]
+    assert [path.read_text() for path, _ in texts] == [text for _, text in texts]
+
+
+def test_two_texts_have_two_paths(tmp_path: Path) -> None:
+    (tmp_path / "link").symlink_to(tmp_path / "a")
+    with pytest.raises(ExportError, match="would be written twice"):
+        write_all([(tmp_path / "a", "x"), (tmp_path / "link", "y")])
+    assert os.listdir(tmp_path) == ["link"]
+
+
+@pytest.mark.parametrize("body", ["", "a\n", "中 🚀\n", "content_sha256: x\n"])
+def test_a_signature_says_whether_a_text_was_changed(body: str) -> None:
+    above = signed_above(body, "// ", "header").encode()
+    inside = signed_inside(f"{body}content_sha256: {ZEROS}\n").encode()
+    for text in (above, inside):
+        assert is_signed(text) is True
+        assert is_signed(text.replace(b"\n", b"\r\n")) is True
+        assert is_signed(text + b" ") is False
+    assert is_signed(body.encode()) is None
+    assert signed_inside(body) == body
+
+
+def test_half_a_character_is_no_text() -> None:
+    with pytest.raises(ExportError, match="half a character"):
+        signed_above("a \ud800", "# ", "x")

@@ -1,4 +1,4 @@
-// pto-tune header, sha256 of all lines below: 217c295d72eea001fd2b82b93c2bfa74d797dc7b35276d4bdb7b7d8be617f829
+// pto-tune header, sha256 of all lines below: 6d11c07e28514829dbee4cb87c6f6ec8c562d4091c62d38fcb8bff4cf63681d8
 // every form on ascend950pr: written by pto-tune, to be exported again rather than edited.
 //
 // predicted   88.900 us, task timing; 139860 cycles on the device
@@ -127,10 +127,12 @@ inline constexpr auto Out_IsChannelSplit2 = OutTConfig2::IsChannelSplit;
 //   fifoBase: T_fifoBase_Bytes of L1: the ring
 // The shapes of its tiles give TILE_UP_DOWN and slots of T_SlotSize bytes.
 // The kernel gates the switches, tile i counted from 0 at each end:
-//   before TPUSH of tile i: prod.setAllocateStatus(i >= T_FiFoDepth && i % T_FiFoSyncT == 0)
-//   before TFREE of tile i: cons.setFreeStatus((i + 1) % T_FiFoSyncT == 0)
-//   after the last of n tiles: prod.allocate() for each credit that is left, n / T_FiFoSyncT less the number of i < n
-//     with i >= T_FiFoDepth && i % T_FiFoSyncT == 0 (none below 0)
+//   before TPUSH of tile i: prod.setAllocateStatus(T_AllocateGate(i))
+//     which is i >= T_FiFoDepth && i % T_FiFoSyncT == 0
+//   before TFREE of tile i: cons.setFreeStatus(T_FreeGate(i))
+//     which is (i + 1) % T_FiFoSyncT == 0
+//   after the last of n tiles: prod.allocate() T_CreditsLeft(n) times, n / T_FiFoSyncT less the number of i < n that
+//     the first gate lets wait (none below 0)
 // The prediction counts the credit that the constructor sends as one that stays, for the destructor to take: the
 //   kernel must not take it.
 inline constexpr std::uint32_t T_FlagID = 6;
@@ -145,6 +147,24 @@ template <typename TileProd, typename TileCons>
 using TPipe =
     pto::TMPipe<T_FlagID, pto::FIFOType::MAT_FIFO, T_FiFoDepth, T_FiFoSyncT, TileProd, TileCons,
                 T_EN_UNIT_FLAG, T_LocalFiFoDepth, pto::VecCubeRatio::V2C1_VECS>;
+static_assert(T_FiFoSyncT > 0 && T_FiFoDepth % T_FiFoSyncT == 0,
+              "TPipe: FiFoDepth has to be a multiple of FiFoSyncT, or slots are overwritten");
+constexpr bool T_AllocateGate(std::uint64_t i)
+{
+    return i >= T_FiFoDepth && i % T_FiFoSyncT == 0;
+}
+constexpr bool T_FreeGate(std::uint64_t i)
+{
+    return (i + 1) % T_FiFoSyncT == 0;
+}
+constexpr std::uint64_t T_CreditsLeft(std::uint64_t n)
+{
+    const std::uint64_t sent = n / T_FiFoSyncT;
+    const std::uint64_t last = n > 0 ? (n - 1) / T_FiFoSyncT : 0;
+    const std::uint64_t before = (T_FiFoDepth - 1) / T_FiFoSyncT;
+    const std::uint64_t taken = last > before ? last - before : 0;
+    return sent > taken ? sent - taken : 0;
+}
 
 }  // namespace pto_tune_config
 
