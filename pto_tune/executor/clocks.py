@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import bare
 
 Counts = NDArray[np.int32]
 
@@ -18,7 +18,7 @@ CLOCKS = 16
 """Counts of a clock: 10 pipes and 3 scalar processes, rounded up to whole vector registers."""
 
 
-@kernel
+@bare
 def join(vc: Counts, to: int, x: int, y: int) -> None:
     """vc[to] = element-wise maximum of vc[x] and vc[y] (rows of CLOCKS int32). Rows are numbers: a row passed as an
     array of its own would be counted with a lock."""

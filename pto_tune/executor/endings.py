@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pto_tune.executor import state as w
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import bare
 from pto_tune.executor.layout import I_LEFT
 from pto_tune.executor.state import State
 from pto_tune.executor.tables import Found, Program
 
 
-@kernel
+@bare
 def owed(tiles: int, period: int, first: int) -> int:
     """Credits pending at destruction by the rule: those of `tiles` less the waits that the rule makes for them."""
     if period <= 0:
@@ -18,7 +18,7 @@ def owed(tiles: int, period: int, first: int) -> int:
     return max(0, tiles // period - waits)
 
 
-@kernel
+@bare
 def finish(program: Program, x: State, found: Found) -> None:
     """Fill in `blocked`, `end_count`, `taken` and the tokens left in flag counters, as `trace` explains them."""
     ops, chan = program.ops, program.chan

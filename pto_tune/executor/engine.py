@@ -18,13 +18,17 @@ from numpy.typing import NDArray
 
 from cost_models import scalar
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
+from pto_tune.executor import folding
 from pto_tune.executor import lanes as k
+from pto_tune.executor.extent import check_cycles, check_places
 from pto_tune.executor.jit import call
 from pto_tune.executor.layout import FULL, I_SIZE, I_SKIPPED, I_STATUS, I_TRIPS, I_WINDOW_START
 from pto_tune.executor.sampled import sampled_columns
-from pto_tune.executor.tables import program_of
-from pto_tune.lowering.code import Code
+from pto_tune.executor.tables import Program, program_of
+from pto_tune.lowering.code import STRUCTURE_FIELDS, Code
 from pto_tune.lowering.columns import Columns, columns_of, environment
+from pto_tune.lowering.grouping import group_rows
+from pto_tune.lowering.remembered import for_each_code
 from pto_tune.model.expr import evaluate
 
 if TYPE_CHECKING:
@@ -33,8 +37,14 @@ if TYPE_CHECKING:
 Ints = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-CHUNK = 4096
-"""Lanes of one unit of work of a thread."""
+LANES_OF_A_TRACE = 8
+"""Lanes that take about as long as tracing one structure."""
+
+CHUNK = 16384
+"""Most work of one piece of a thread, in lanes."""
+
+PIECES = 8
+"""Pieces for each thread: the last one leaves the others without work for as long as it takes."""
 
 MAX_OPERATIONS = 2**24
 """A longer schedule is refused: the program unrolls to more events than this."""
@@ -146,6 +156,7 @@ def execute(
         env["block"] = block
         full_env = environment(code.workload, env)
     columns = columns_of(code, platform, full_env, row.shape[0])
+    check_cycles(code, platform, columns, (-(-blocks // cores))[row], cores)
     results = _run_lanes(code, platform, columns, row, block, active, jump, threads or thread_count())
     return _by_configuration(code, results, n, first, count, varying, full, blocks, cores)
 
@@ -184,35 +195,22 @@ def execute_sampled(
     return _by_configuration(code, lanes, n * samples, heads, np.tile(count, samples), varying, full, blocks, x.cores)
 
 
-# grouping
-
-
-def group_rows(rows: Ints) -> tuple[Ints, Ints]:
-    """Distinct rows: indices of representatives, and for each row the number of its group."""
-    mix = np.random.default_rng(12345).integers(1, 2**63 - 1, rows.shape[1], dtype=np.int64) | 1
-    with np.errstate(over="ignore"):
-        key = (rows * mix).sum(axis=1)
-    _, representative, inverse = np.unique(key, return_index=True, return_inverse=True)
-    if not np.array_equal(rows[representative][inverse], rows):  # two rows with one key
-        _, representative, inverse = np.unique(rows, axis=0, return_index=True, return_inverse=True)
-    return representative.astype(np.int64), inverse.reshape(-1).astype(np.int64)
-
-
 @dataclass
 class Buffers:
-    """Sizes of the tracer's buffers; grown where a program needs more."""
+    """Sizes of the tracer's buffers; grown where a program needs more, up to `most` operations."""
 
     operations: int = 1 << 14
     cap: int = 64
     registers: int = 512
+    most: int = MAX_OPERATIONS
 
     def grow(self) -> None:
         self.operations *= 4
         self.cap *= 2
         self.registers *= 2
-        if self.operations > MAX_OPERATIONS:
+        if self.operations > self.most:
             raise ExecutorError(
-                f"the program unrolls to more than {MAX_OPERATIONS // 4} events: "
+                f"the program unrolls to more than {self.most // 4} events: "
                 "mark its main loop as steady, or make it shorter"
             )
 
@@ -222,10 +220,10 @@ def capacity_of_channels(structure: Ints, code: Code) -> int:
     most = 32
     for ch in code.channels:
         if ch.initial >= 0 and structure.shape[0]:
-            most = max(most, int(structure[:, ch.initial].max()))
+            most = max(most, check_places(int(structure[:, ch.initial].max())))
     for end in code.endpoints:
         if structure.shape[0]:
-            most = max(most, 2 * int(structure[:, end.slot_num].max()))
+            most = max(most, 2 * check_places(int(structure[:, end.slot_num].max())))
     return 1 << int(most).bit_length()
 
 
@@ -235,19 +233,30 @@ def capacity_of_channels(structure: Ints, code: Code) -> int:
 def _run_lanes(
     code: Code, platform: Platform, columns: Columns, row: Ints, block: Ints, active: Ints, jump: bool, workers: int
 ) -> LaneResults:
-    n, n_pipes = row.shape[0], len(code.pipes)
+    n = row.shape[0]
     queue_depth = scalar.queue_depth(platform)
-    program = program_of(code)
-    capacity = np.array([capacity_bytes_per_cycle(platform, r) for r in RESOURCES], dtype=np.float64)
-    representative, variant = group_rows(columns.structure)
+    representative, variant = _variants(columns)
     rows = columns.structure[representative]
+    folded = folding.fold(code)
+    if folded is not None and not folded.fits(columns, rows):
+        folded = None
+    program = program_of(code) if folded is None else folded.program
+    moved = columns.kinds_bytes if folded is None else folded.moved(columns)
+    dur_pipe = columns.pipe if folded is None else folded.pipes(columns)
+    capacity = np.array([capacity_bytes_per_cycle(platform, r) for r in RESOURCES], dtype=np.float64)
     steady = np.array(code.steady, dtype=np.int64)
     masked = rows.copy()
     masked[:, steady[steady >= 0]] = 0
     head, family = group_rows(masked)
-    # neighbouring families are alike, which saves the tracer second runs
-    rank = np.lexsort(masked[head].T)
+    # neighbouring families are alike, which saves the tracer second runs, or even the first
+    loose, exact = _loose_columns(code)
+    varying = (masked != masked[0]).any(axis=0) if n else np.zeros(masked.shape[1], dtype=bool)
+    exact = [c for c in exact if varying[c]]
+    keys = [c for c in loose if varying[c]] + exact
+    rank = np.lexsort(masked[head][:, keys].T) if keys else np.arange(head.shape[0])
     head = head[rank]
+    last = np.append((np.diff(masked[head][:, exact], axis=0) != 0).any(axis=1), True)
+    group_end = np.flatnonzero(last)[np.append(0, np.cumsum(last)[:-1])] + 1
     family = np.argsort(rank)[family]
     trips = np.where(steady >= 0, rows[:, np.maximum(steady, 0)], 0)
     # families in order, the variant with the most trips first: the others differ from it by whole windows
@@ -255,65 +264,54 @@ def _run_lanes(
     place = np.empty_like(by_family)
     place[by_family] = np.arange(by_family.shape[0])
     schedule = place[variant]
-    order = np.argsort(schedule, kind="stable")
-    rows, trips = rows[by_family], np.ascontiguousarray(trips[by_family])
+    # equal lanes run once
+    some, same = _distinct_lanes(columns, schedule, active)
+    order = some[np.argsort(schedule[some], kind="stable")]
+    which = np.empty(n, dtype=np.int64)
+    which[order] = np.arange(order.shape[0])
+    which = which[some][same]
+    rows, trips = rows[by_family], trips[by_family]
     v = rows.shape[0]
     first_lane = np.searchsorted(schedule[order], np.arange(v + 1))
     first_variant = np.searchsorted(family[by_family], np.arange(head.shape[0] + 1))
-    families = np.ascontiguousarray(masked[head])
-    found = Schedules(
-        structure=rows,
-        info=np.zeros((v, I_SIZE), np.int64),
-        blocked=np.zeros((v, len(code.cores) + len(code.pipes)), np.int64),
-        over=np.zeros((v, max(1, len(code.tracks)), 4), np.int64),
-        flight=np.zeros((v, max(1, len(code.channels))), np.int64),
-        end_count=np.zeros((v, max(1, len(code.endpoints)), 2), np.int64),
-        taken=np.zeros((v, max(1, len(code.channels)), 2), np.int64),
-        windows=np.zeros(v, np.int64),
-    )
-    out = LaneResults(
-        columns=columns,
-        row=row,
-        block=block,
-        schedule=schedule,
-        repeats=np.ones(n, np.int64),
-        active=active,
-        cycles=np.zeros((n, 2), np.int64),
-        stretch=np.ones((n, 2)),
-        resource=np.full((n, 2), -1, np.int64),
-        busy=np.zeros((n, 2, n_pipes), np.int64),
-        demand=np.zeros((n, len(RESOURCES)), np.int64),
-        schedules=found,
-    )
+    families = masked[head]
+    found = _schedules(rows, program_of(code))
+    if folded is not None:
+        families = np.append(families, np.zeros((families.shape[0], 1), np.int64), axis=1)
+        steady, trips = folded.steady, trips[:, : folded.steady.shape[0]]
+    families, trips = np.ascontiguousarray(families), np.ascontiguousarray(trips)
+    # what the kernels fill in
+    raw = found if folded is None else _schedules(rows, program)
+    m, n_pipes = order.shape[0], program.pipe_core.shape[0]
+    cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
+    resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
+    demand, repeats = np.zeros((m, len(RESOURCES)), np.int64), np.ones(m, np.int64)
 
     def part(piece: tuple[int, int]) -> None:
         a, b = first_variant[piece[0]], first_variant[piece[1]]
-        lane = order[first_lane[a] : first_lane[b]]
-        m = lane.shape[0]
-        cycles, stretch = np.zeros((m, 2), np.int64), np.ones((m, 2))
-        resource, busy = np.full((m, 2), -1, np.int64), np.zeros((m, 2, n_pipes), np.int64)
-        demand, repeats = np.zeros((m, len(RESOURCES)), np.int64), np.ones(m, np.int64)
+        x, y = first_lane[a], first_lane[b]
+        lane = order[x:y]
+        kind = columns.kind_of(lane)
         buffers = Buffers(cap=capacity_of_channels(rows[a:b], code))
         while True:
-            found.windows[a:b] = 0
-            found.info[a:b] = 0
+            raw.windows[a:b] = 0
+            raw.info[a:b] = 0
             full = call(
                 k.evaluate_families,
-                program, steady, families[piece[0] : piece[1]], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
+                program, steady, families[piece[0] : piece[1]], np.minimum(group_end[piece[0] : piece[1]], piece[1])
+                - piece[0], first_variant[piece[0] : piece[1] + 1] - a, trips[a:b],
                 first_lane[a : b + 1] - first_lane[a], queue_depth,
-                np.ascontiguousarray(columns.durations[:, lane]), columns.pipe,
-                np.ascontiguousarray(columns.bytes[:, :, lane]), active[lane], capacity, jump, buffers.operations,
-                buffers.cap, buffers.registers, cycles, stretch, resource, busy, demand, repeats, found.windows[a:b],
-                found.info[a:b], found.blocked[a:b], found.over[a:b], found.flight[a:b], found.end_count[a:b],
-                found.taken[a:b],
+                np.take(columns.kinds, kind, axis=1), dur_pipe,
+                np.take(moved, kind, axis=2), active[lane], capacity, jump, buffers.operations,
+                buffers.cap, buffers.registers, cycles[x:y], stretch[x:y], resource[x:y], busy[x:y], demand[x:y],
+                repeats[x:y], raw.windows[a:b], raw.info[a:b], raw.blocked[a:b], raw.over[a:b],
+                raw.flight[a:b], raw.end_count[a:b], raw.taken[a:b],
             )  # fmt: skip
             if full != FULL:
                 break
             buffers.grow()
-        out.cycles[lane], out.stretch[lane], out.resource[lane] = cycles, stretch, resource
-        out.busy[lane], out.demand[lane], out.repeats[lane] = busy, demand, repeats
 
-    pieces = _balanced(first_lane[first_variant], workers)
+    pieces = _balanced(first_lane[first_variant] + LANES_OF_A_TRACE * first_variant, workers)
     if len(pieces) == 1 or workers == 1:
         for piece in pieces:
             part(piece)
@@ -321,13 +319,78 @@ def _run_lanes(
         with ThreadPoolExecutor(workers) as pool:
             for future in [pool.submit(part, piece) for piece in pieces]:
                 future.result()
-    return out
+    if folded is not None:
+        found.info[:], found.windows[:] = raw.info, raw.windows
+        folded.unfold(raw, found)
+        busy = np.take(busy, folded.pipe_source, axis=2)
+    return LaneResults(
+        columns=columns,
+        row=row,
+        block=block,
+        schedule=schedule,
+        repeats=repeats[which],
+        active=active,
+        cycles=cycles[which],
+        stretch=stretch[which],
+        resource=resource[which],
+        busy=busy[which],
+        demand=demand[which],
+        schedules=found,
+    )
+
+
+@for_each_code
+def _loose_columns(code: Code) -> tuple[list[int], list[int]]:
+    """Structure columns that only say how many slots an endpoint has and when it waits and notifies, slots last; and
+    all others."""
+    table, ops = code.endpoint_table, code.ops
+    used = {0, 1, *code.steady, *code.channel_table[:, 2].tolist()}
+    for op, columns in STRUCTURE_FIELDS.items():
+        used |= set(ops[ops[:, 0] == op][:, columns].reshape(-1).tolist())
+    loose = [c for k in (5, 4, 3) for c in dict.fromkeys(table[:, k].tolist()) if c not in used] if table.size else []
+    loose = list(reversed(dict.fromkeys(reversed(loose))))
+    return loose, [c for c in range(len(code.structure)) if c not in loose]
+
+
+def _variants(columns: Columns) -> tuple[Ints, Ints]:
+    """Distinct structures: a lane of each, and the structure of every lane."""
+    if columns.alike is None:
+        return group_rows(columns.structure)
+    lane = np.zeros(int(columns.alike.max()) + 1, dtype=np.int64)
+    lane[columns.alike] = np.arange(columns.alike.shape[0])
+    some, variant = group_rows(columns.structure[lane])
+    return lane[some], variant[columns.alike]
+
+
+def _distinct_lanes(columns: Columns, schedule: Ints, active: Ints) -> tuple[Ints, Ints]:
+    """Lanes that differ in schedule, durations or active cores: one of each, and that one for every lane."""
+    n = schedule.shape[0]
+    if columns.place is None:
+        return np.arange(n, dtype=np.int64), np.arange(n, dtype=np.int64)
+    return group_rows(np.stack([schedule, columns.place, active[:, 0], active[:, 1]], axis=1))
+
+
+def _schedules(rows: Ints, program: Program) -> Schedules:
+    """Space for the findings of the structure rows."""
+    v = rows.shape[0]
+    cores, pipes = program.starts.shape[0], program.pipe_core.shape[0]
+    channels, ends = max(1, program.chan.shape[0]), max(1, program.ends.shape[0])
+    return Schedules(
+        structure=rows,
+        info=np.zeros((v, I_SIZE), np.int64),
+        blocked=np.zeros((v, cores + pipes), np.int64),
+        over=np.zeros((v, max(1, program.n_tracks), 4), np.int64),
+        flight=np.zeros((v, channels), np.int64),
+        end_count=np.zeros((v, ends, 2), np.int64),
+        taken=np.zeros((v, channels, 2), np.int64),
+        windows=np.zeros(v, np.int64),
+    )
 
 
 def _balanced(starts: Ints, workers: int) -> list[tuple[int, int]]:
-    """Ranges of schedules with up to CHUNK lanes, several for each worker."""
+    """Ranges of families of about the same work, several for each worker; `starts` is the work before each family."""
     total = int(starts[-1])
-    size = max(1, min(CHUNK, -(-total // (4 * workers))))
+    size = max(1, min(CHUNK, -(-total // (PIECES * workers))))
     pieces, a = [], 0
     n = starts.shape[0] - 1
     while a < n:

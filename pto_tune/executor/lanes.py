@@ -26,7 +26,8 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.endings import owed
+from pto_tune.executor.jit import bare, kernel
 from pto_tune.executor.layout import (
     FULL,
     I_FINAL,
@@ -60,11 +61,18 @@ MAX_PERIOD = 12
 MAX_RUNS = 8
 """Runs of one configuration at one number of active cores, the unstretched one included."""
 
+MOST_TILES = 4096
+"""Tiles of an endpoint up to which it is looked at one by one whether two structures have the same trace."""
+
+KEPT_LIMITS = 4
+"""Structures for which a queue limit that was needed is written down although it may not be needed any more: a trace
+that has to start again costs more than a limit."""
+
 TOLERANCE = 0.005
 """A run that takes up to this much longer than demand / capacity is accepted."""
 
 
-@kernel
+@bare
 def _span(
     lo: int, hi: int, o_dst: Ints, o_dur: Ints, o_ptr: Ints, s_reg: Ints, s_off: Ints, s_col: Ints, regs: Ints,
     dur: Ints, n: int,
@@ -112,7 +120,7 @@ def _span(
             r[7] = h + t[7]
 
 
-@kernel
+@bare
 def _rows(n_ops: int, n_sources: int, n_dur: int, o_dur: Ints, s_col: Ints) -> None:
     """From duration columns to rows of a block: durations, one row of zeros, negated durations."""
     for i in range(n_ops):
@@ -301,9 +309,44 @@ def _run(
     return steps
 
 
+@bare
+def _same_trace(ends: Ints, over: Ints, end_count: Ints, hung: bool, a: Ints, b: Ints) -> bool:
+    """Whether structure b has the trace and the findings of structure a. They differ at most in slots, periods and
+    first waits of endpoints. These are the findings of a, which was traced to its end, or until it hung, with no window
+    left out.
+
+    Slots only decide whether a write or a read is too early: where no tile of a track is, none is with as many slots or
+    more. Periods and first waits only decide before which tiles a producer waits, after which ones a consumer notifies,
+    and how many credits are left for its destructor, which runs when all its tiles are done. A producer goes on to the
+    next tile right after it has waited, so it has asked for one more than it has done only where it hangs.
+    """
+    for e in range(ends.shape[0]):
+        more = b[ends[e, 3]] - a[ends[e, 3]]
+        if more < 0:
+            return False
+        if more > 0:
+            t = ends[e, 0]
+            if ends[e, 6] >= 0 or over[t, 0] >= 0 or over[t, 2] >= 0 or over[t, 3] >= 0:
+                return False
+    for e in range(ends.shape[0]):
+        p, q, f, g = a[ends[e, 4]], b[ends[e, 4]], a[ends[e, 5]], b[ends[e, 5]]
+        if ends[e, 3] == ends[e, 4] or (p == q and f == g):  # a ring without flags, or nothing differs
+            continue
+        tiles = end_count[e, 0]
+        if tiles > MOST_TILES or owed(tiles, p, f) != owed(tiles, q, g):
+            return False
+        producer = ends[e, 2] == 1
+        for tile in range(tiles if producer and not hung else tiles + 1):
+            one = p > 0 and tile % p == 0 and (not producer or tile >= f)
+            other = q > 0 and tile % q == 0 and (not producer or tile >= g)
+            if one != other:
+                return False
+    return True
+
+
 @kernel
 def evaluate_families(
-    program: Program, steady: Ints, families: Ints, first_variant: Ints, variants: Ints, first: Ints,
+    program: Program, steady: Ints, families: Ints, group_end: Ints, first_variant: Ints, variants: Ints, first: Ints,
     queue_depth: int, dur: Ints, dur_pipe: Ints, use: Ints, active: Ints,
     capacity: Floats, jump: int, max_ops: int, cap: int, n_regs: int, cycles: Ints, stretch: Floats,
     resource: Ints, busy: Ints, demand: Ints, repeats: Ints, steps: Ints, infos: Ints, blocked: Ints, over: Ints,
@@ -313,7 +356,8 @@ def evaluate_families(
 
     A family is a structure row but for the steady trips (columns `steady`); its variants first_variant[i]:[i+1] have
     trips `variants` (variants, cores) and lanes first[v]:first[v+1]. Variants whose trips differ by whole windows share
-    one schedule.
+    one schedule. Families up to group_end[i] differ from family i at most in what endpoints say; those that prove to
+    have the same trace share one too.
 
     dur (durations, lanes); use (resources, durations, lanes) bytes; active (lanes, 2) active cores of the full and of
     the last wave, 0 = none; capacity (resources) bytes a cycle. Outputs by lane and wave kind: cycles, stretch,
@@ -331,6 +375,7 @@ def evaluate_families(
     work = work_space(program, n_regs, n_dur)
     space = state_space(program, queue_depth, cap)
     queue_pipe = work.queue_pipe
+    unused = np.full(n_pipes, KEPT_LIMITS, np.int64)  # structures since the queue limit of a pipe was needed
     regs = np.zeros((n_regs, LANES), np.int64)
     block = np.zeros((2 * n_dur + 1, LANES), np.int64)  # durations, a row of zeros, negated durations
     block3 = block.reshape((2 * n_dur + 1, LANES // GROUP, GROUP))
@@ -373,9 +418,10 @@ def evaluate_families(
                     if (infos[v, I_QUEUE] >> p) & 1:
                         queue_pipe[p] = 1
             info = infos[v]
-            # neighbours need much the same: start from what this one needed
+            # neighbours need much the same: start from what the last few needed
             for p in range(n_pipes):
-                queue_pipe[p] = (info[I_NEEDED] >> p) & 1
+                unused[p] = 0 if (info[I_NEEDED] >> p) & 1 else unused[p] + 1
+                queue_pipe[p] = 1 if unused[p] <= KEPT_LIMITS else 0
             # the lanes of this variant, and of those that differ by whole windows
             n_ids = 0
             for u in range(v, first_variant[i + 1]):
@@ -396,6 +442,7 @@ def evaluate_families(
                     if not fits:
                         continue
                     infos[u] = info
+                    infos[u, I_RUNS] = 0
                     infos[u, I_SKIPPED] = more
                     blocked[u] = blocked[v]
                     over[u] = over[v]
@@ -406,6 +453,27 @@ def evaluate_families(
                     repeats[lane] = 1 + infos[u, I_SKIPPED]
                     ids[n_ids] = lane
                     n_ids += 1
+            if info[I_WINDOW_START] < 0:
+                for i2 in range(i + 1, group_end[i]):
+                    for u in range(first_variant[i2], first_variant[i2 + 1]):
+                        same = infos[u, I_OPS] == 0
+                        for c in range(steady.shape[0]):
+                            same = same and variants[u, c] == variants[v, c]
+                        if not same or not _same_trace(
+                            program.ends, over[v], end_count[v], info[I_STATUS] != 0, families[i], families[i2]
+                        ):
+                            continue
+                        infos[u] = info
+                        infos[u, I_RUNS] = 0
+                        blocked[u] = blocked[v]
+                        over[u] = over[v]
+                        flight[u] = flight[v]
+                        end_count[u] = end_count[v]
+                        taken[u] = taken[v]
+                        for lane in range(first[u], first[u + 1]):
+                            repeats[lane] = 1 + info[I_SKIPPED]
+                            ids[n_ids] = lane
+                            n_ids += 1
             if info[I_STATUS] != 0:
                 continue
             _rows(info[I_OPS], info[I_SOURCES], n_dur, o_dur, s_col)
@@ -482,7 +550,7 @@ def evaluate_families(
                                     block[q, x] = np.int64(np.ceil(dur[q, lane] * s))
                                 else:
                                     block[q, x] = dur[q, lane]
-                            block[n_dur + 1 + q, x] = -block[q, x]
+                                block[n_dur + 1 + q, x] = -block[q, x]
                         if open_ == 0:
                             break
                         steps[v] += _run(

@@ -21,7 +21,7 @@ I_FINAL = 9  # register of the end of the run
 I_ROUNDS = 10
 I_SKIPPED = 11  # windows left out
 I_NEEDED = 12  # bit of every pipe whose queue limit may matter
-I_RUNS = 13  # times that the tracer ran
+I_RUNS = 13  # times that the tracer ran; 0 where another structure's trace is this one's
 I_TRIPS = 14  # steady trips of one window (of the core with the most)
 I_SIZE = 15
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import inlined, kernel
+from pto_tune.executor.jit import bare, inlined
 from pto_tune.executor.layout import (
     I_SKIPPED,
     I_STATE,
@@ -83,7 +83,7 @@ def remember(
         add[n, c] = cs[c, S_ADD]
 
 
-@kernel
+@bare
 def open_window(
     rounds: Rounds, z: int, n: int, live: int, n_op: int, skip: int, x: State, steady_op: Ints, left_now: Ints,
     out: Schedule, info: Ints,

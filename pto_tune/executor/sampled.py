@@ -50,12 +50,12 @@ def sampled_columns(code: Code, platforms: Sequence[Platform], env: Mapping[str,
     if len(platforms) == 1:
         return columns_of(code, platforms[0], env, lanes)
     try:
-        out = columns_of(code, Stacked.of(platforms, lanes), env, lanes * len(platforms))
+        out = columns_of(code, Stacked.of(platforms, lanes), env, lanes * len(platforms), each_row=True)
     except (TypeError, ValueError):
         out = _one_by_one(code, platforms, env, lanes)
     capacity = np.array([[capacity_bytes_per_cycle(p, r) for r in RESOURCES] for p in platforms], dtype=np.float64)
     scale = np.repeat((capacity[0] / capacity).T, lanes, axis=1)
-    return replace(out, bytes=np.rint(out.bytes * scale[:, None, :]).astype(np.int64))
+    return replace(out, kinds_bytes=np.rint(out.kinds_bytes * scale[:, None, :]).astype(np.int64))
 
 
 def _one_by_one(code: Code, platforms: Sequence[Platform], env: Mapping[str, Any], lanes: int) -> Columns:
@@ -63,7 +63,7 @@ def _one_by_one(code: Code, platforms: Sequence[Platform], env: Mapping[str, Any
     parts = [columns_of(code, p, own, lanes) for p in platforms]
     return Columns(
         structure=np.concatenate([c.structure for c in parts]),
-        durations=np.concatenate([c.durations for c in parts], axis=1),
-        bytes=np.concatenate([c.bytes for c in parts], axis=2),
+        kinds=np.concatenate([c.durations for c in parts], axis=1),
+        kinds_bytes=np.concatenate([c.bytes for c in parts], axis=2),
         pipe=parts[0].pipe,
     )

@@ -10,7 +10,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import bare
 from pto_tune.executor.state import (
     E_TILES,
     E_WRITTEN,
@@ -26,13 +26,13 @@ Ints = NDArray[np.int64]
 Counts = NDArray[np.int32]
 
 
-@kernel
+@bare
 def _first(over: Ints, track: int, column: int, tile: int) -> None:
     if over[track, column] < 0 or tile < over[track, column]:
         over[track, column] = tile
 
 
-@kernel
+@bare
 def first_pop(ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, over: Ints, b: int) -> None:
     """Endpoint b pops its first tile: where the slot has been written again by now, nothing orders that."""
     slots = st[ends[b, 3]]
@@ -45,7 +45,7 @@ def first_pop(ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, over: Ints,
             _first(over, ends[b, 0], 3 if sl[e, slots & (sl.shape[1] - 1), W_RELEASED] >= 1 else 0, slots)
 
 
-@kernel
+@bare
 def unread_pop(ends: Ints, mates: Ints, sl: Ints, over: Ints, vc: Counts, now: int, b: int, tile: int) -> None:
     """Endpoint b pops a tile that no instruction reads, with row `now` of `vc` known: that is its read."""
     at = tile & (sl.shape[1] - 1)
@@ -58,7 +58,7 @@ def unread_pop(ends: Ints, mates: Ints, sl: Ints, over: Ints, vc: Counts, now: i
             _first(over, ends[b, 0], 2, tile)
 
 
-@kernel
+@bare
 def write_slot(
     ends: Ints, pair: Ints, mates: Ints, st: Ints, hs: Ints, es: Ints, sl: Ints, owner: Ints, seen: Ints, over: Ints,
     b: int, tile: int,
@@ -91,7 +91,7 @@ def write_slot(
         owner[min(track, shared), tile % slots] = 2 * tile + (1 if track > shared else 0)
 
 
-@kernel
+@bare
 def read_slot(
     ends: Ints, mates: Ints, st: Ints, es: Ints, sl: Ints, owner: Ints, over: Ints, vc: Counts, now: int, b: int,
     tile: int,

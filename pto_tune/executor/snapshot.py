@@ -13,7 +13,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import inlined, kernel
+from pto_tune.executor.jit import inlined
 from pto_tune.executor.state import (
     DONE,
     E_PUSHED,
@@ -55,24 +55,6 @@ LAGS = 10
 """Lags of one number."""
 MOST_SIGNALS = 64
 """Signals in flight of which more make no difference: above the largest value of any flag counter."""
-
-
-@kernel
-def find_loops(ops: Ints, starts: Ints, steady_op: Ints, inner_loop: Ints) -> int:
-    """Fill `steady_op` with the steady loop of each core (left alone where it has none) and `inner_loop` with all
-    other loops; returns how many those are."""
-    n_loops = 0
-    for q in range(ops.shape[0]):
-        if ops[q, 0] == 1 and ops[q, 3] != 1:
-            inner_loop[n_loops] = q
-            n_loops += 1
-    for c in range(starts.shape[0]):
-        for q in range(starts[c], ops.shape[0]):
-            if ops[q, 0] == 0:
-                break
-            if ops[q, 0] == 1 and ops[q, 3] == 1:
-                steady_op[c] = q
-    return n_loops
 
 
 @inlined
@@ -170,7 +152,7 @@ def _tiles(
 def describe(
     line: Ints, live_regs: Ints, canon: Ints, st: Ints, ops: Ints, pipe_core: Ints, chan: Ints, ends: Ints, pair: Ints,
     mates: Ints, cs: Ints, ps: Ints, hs: Ints, es: Ints, qs: Ints, ts: Ints, sl: Ints, loop_left: Ints, hist: Ints,
-    hist_dur: Ints, seen: Ints, queue_pipe: Ints, vc: Counts, inner_loop: Ints, n_loops: int, low: Ints,
+    hist_dur: Ints, seen: Ints, queue_pipe: Ints, vc: Counts, inner_loop: Ints, low: Ints,
 ) -> tuple[int, int]:  # fmt: skip
     """Fill `line` with the state and `live_regs` with its registers in order; `canon` gets the number of each register.
     Returns their counts, or -1 where the state is too long for `line`."""
@@ -189,7 +171,7 @@ def describe(
         live = _number(cs[c, S_AT], canon, live_regs, live)
         line[k + 2] = canon[cs[c, S_AT]]
         k += 3
-    for q in range(n_loops):
+    for q in range(inner_loop.shape[0]):
         line[k] = loop_left[inner_loop[q]]
         k += 1
     for p in range(n_pipes):

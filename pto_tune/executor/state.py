@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import bare, kernel
 from pto_tune.executor.tables import Program
 
 Ints = NDArray[np.int64]
@@ -104,7 +104,7 @@ def state_space(program: Program, queue_depth: int, cap: int) -> State:
     )
 
 
-@kernel
+@bare
 def reset(x: State, program: Program, st: Ints) -> bool:
     """Everything at its start: initial tokens have register 0 (time zero). False where there are too many of them."""
     cs, ps, hs, ts, sl, chan = x.cs, x.ps, x.hs, x.ts, x.sl, program.chan

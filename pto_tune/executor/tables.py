@@ -89,6 +89,13 @@ class Work(NamedTuple):
     rounds: Rounds
     vc: Counts
     queue_pipe: Ints  # (n_pipes) 1 where the queue limit of a pipe is emitted
+    refs: Ints  # (n_regs) uses of a register that are still to come
+    free: Ints  # (n_regs) registers without any
+    low: Ints  # (n_chan) lowest ticket that is still wanted from a channel
+    n_wait: Ints  # (n_cores) instructions and signals in the queues of a core
+    left_now: Ints  # (n_cores) steady trips left
+    steady_op: Ints  # (n_cores) steady loop of a core, -1 where it has none
+    inner_loop: Ints  # all other loops
 
 
 def program_of(code: Code) -> Program:
@@ -103,13 +110,14 @@ def program_of(code: Code) -> Program:
         chan=code.channel_table,
         ends=code.endpoint_table,
         pair=code.pair_table,
-        mates=_mates(code.endpoint_table),
+        mates=mates_of(code.endpoint_table),
         n_tracks=len(code.tracks),
         parts=code.most_parts,
     )
 
 
-def _mates(ends: Ints) -> Ints:
+def mates_of(ends: Ints) -> Ints:
+    """For each endpoint the other side of its slots, -1 behind the last."""
     found = [
         [
             other
@@ -161,6 +169,24 @@ def found_space(program: Program) -> Found:
 
 
 @kernel
+def find_loops(ops: Ints, starts: Ints, steady_op: Ints, inner_loop: Ints) -> int:
+    """Fill `steady_op` with the steady loop of each core (left alone where it has none) and `inner_loop` with all
+    other loops; returns how many those are."""
+    n_loops = 0
+    for q in range(ops.shape[0]):
+        if ops[q, 0] == 1 and ops[q, 3] != 1:
+            inner_loop[n_loops] = q
+            n_loops += 1
+    for c in range(starts.shape[0]):
+        for q in range(starts[c], ops.shape[0]):
+            if ops[q, 0] == 0:
+                break
+            if ops[q, 0] == 1 and ops[q, 3] == 1:
+                steady_op[c] = q
+    return n_loops
+
+
+@kernel
 def work_space(program: Program, n_regs: int, n_dur: int) -> Work:
     """Space for the tracer with up to `n_regs` registers."""
     cores = program.starts.shape[0]
@@ -175,4 +201,18 @@ def work_space(program: Program, n_regs: int, n_dur: int) -> Work:
         np.empty((MAX_ROUNDS, cores), np.int64),
         np.empty((MAX_ROUNDS, cores), np.int64),
     )
-    return Work(rounds, np.empty((n_regs + 1, CLOCKS), np.int32), np.zeros(program.pipe_core.shape[0], np.int64))
+    steady_op = np.full(cores, -1, np.int64)
+    inner = np.empty(program.ops.shape[0], np.int64)
+    n_inner = find_loops(program.ops, program.starts, steady_op, inner)
+    return Work(
+        rounds,
+        np.empty((n_regs + 1, CLOCKS), np.int32),
+        np.zeros(program.pipe_core.shape[0], np.int64),
+        np.empty(n_regs, np.int64),
+        np.empty(n_regs, np.int64),
+        np.empty(program.chan.shape[0], np.int64),
+        np.empty(cores, np.int64),
+        np.empty(cores, np.int64),
+        steady_op,
+        inner[:n_inner].copy(),
+    )

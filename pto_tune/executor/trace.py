@@ -24,14 +24,14 @@ from numpy.typing import NDArray
 # isort: off
 from pto_tune.executor.clocks import CLOCKS, join
 from pto_tune.executor.endings import finish, owed
-from pto_tune.executor.jit import kernel
+from pto_tune.executor.jit import bare
 from pto_tune.executor.layout import (
     FULL, HANG, I_FINAL, I_NEEDED, I_OPS, I_QUEUE, I_REGISTERS, I_ROUNDS, I_SOURCES, I_STATUS, I_WINDOW_END,
     I_WINDOW_START, MAX_ROUNDS, REMATERIALISED,
 )  # fmt: skip
 from pto_tune.executor.rounds import in_steady_loops, open_window, remember, same_state
 from pto_tune.executor.slots import first_pop, read_slot, unread_pop, write_slot
-from pto_tune.executor.snapshot import describe, find_loops
+from pto_tune.executor.snapshot import describe
 from pto_tune.executor.state import (
     PC, DONE, S_AT, S_ADD, S_SEQ, P_AT, P_LAT, P_RUN, P_ISSUED, Q_HEAD, Q_TAIL, Q_PC, Q_REG, Q_OFF, Q_AUX, Q_PARTS,
     TAKEN, GIVEN, SENT, KNOWN, RELEASED, T_REG, T_TICKET, T_LATENCY, T_RELEASED, T_SEQ, T_CLOCK, E_TILES, E_PUSHED,
@@ -43,7 +43,7 @@ from pto_tune.executor.tables import Found, Program, Schedule, Work
 Ints = NDArray[np.int64]
 
 
-@kernel
+@bare
 def trace(
     program: Program, st: Ints, queue_depth: int, skip: int, out: Schedule, work: Work, x: State, found: Found
 ) -> None:
@@ -87,16 +87,17 @@ def trace(
         touched[:] = -1
     found.end_count[:, 0] = 0
     found.end_count[:, 1] = -1
-    left_now = np.zeros(n_cores, np.int64)
+    left_now, steady_op, inner_loop, low = work.left_now, work.steady_op, work.inner_loop, work.low
+    left_now[:] = 0
     issue = st[0]
     wait_cost = st[1]
 
     # registers: 0 is time zero and never freed
     for q in range(CLOCKS):
         vc[0, q] = 0
-    refs = np.zeros(n_regs, np.int64)
+    refs, free, n_wait = work.refs, work.free, work.n_wait
+    refs[:] = 0
     refs[0] = NEVER
-    free = np.zeros(n_regs, np.int64)
     n_free = 0
     for r in range(n_regs - 1, 0, -1):
         free[n_free] = r
@@ -111,22 +112,18 @@ def trace(
     )  # fmt: skip
     hist, hist_dur = x.hist[0], x.hist[1]
     core_pipe, parts, mates = program.core_pipe, program.parts, program.mates
-    n_wait = np.zeros(n_cores, np.int64)  # instructions and signals in the queues of a core
+    n_wait[:] = 0
     now = n_regs  # row of `vc` for what the instruction in work knows
     for ch in range(n_chan):
         if chan[ch, 3] == 1:
             flight[ch] = hs[ch, SENT]
 
-    steady_op = np.zeros(n_cores, np.int64) - 1
-    inner_loop = np.empty(ops.shape[0], np.int64)
-    n_loops = find_loops(ops, program.starts, steady_op, inner_loop)
     rounds = work.rounds
     n_rounds = 0
     line, canon, snaps, snap_regs, snap_len, snap_op, snap_counts, snap_left, snap_add = (
         rounds.line, rounds.canon, rounds.snaps, rounds.regs, rounds.length, rounds.op, rounds.counts, rounds.left,
         rounds.add,
     )  # fmt: skip
-    low = np.empty(n_chan, np.int64)
     search = True
 
     n_op = 0
@@ -158,7 +155,7 @@ def trace(
                     cs[c, S_ADD] = 0
             k, live = describe(
                 line, snap_regs[n_rounds], canon, st, ops, pipe_core, chan, ends, pair, mates, cs, ps, hs, es, qs,
-                ts, sl, loop_left, hist, hist_dur, seen, queue_pipe, vc, inner_loop, n_loops, low,
+                ts, sl, loop_left, hist, hist_dur, seen, queue_pipe, vc, inner_loop, low,
             )  # fmt: skip
             if k < 0:
                 search = False
@@ -381,7 +378,6 @@ def trace(
                         cs[core, PC] = i + 1
                 elif op == 3 or op == 4:  # BEGIN, SIGNAL: issued to pipe a, parts up to b
                     p = a
-                    at = ps[p, P_ISSUED] % queue_depth
                     if ps[p, Q_TAIL] - ps[p, Q_HEAD] >= cap:
                         info[I_STATUS] = FULL
                         return
@@ -399,6 +395,7 @@ def trace(
                         if ps[p, P_RUN] <= ps[p, P_ISSUED] - queue_depth:
                             stuck = True  # it has not even run
                         elif queue_pipe[p] == 1:
+                            at = ps[p, P_ISSUED] % queue_depth
                             if n_src + 8 >= max_src or n_op + 2 >= max_ops or n_free < 2:
                                 info[I_STATUS] = FULL
                                 return

@@ -70,6 +70,10 @@ ISSUE_COLUMN = 0
 WAIT_COLUMN = 1
 
 
+STRUCTURE_FIELDS = {LOOP: [1], POP: [2], PUSH: [3], IFWAIT: [3], IFNOTIFY: [3], DRAIN: [4]}
+"""Fields of an operation that name a structure column."""
+
+
 @dataclass(frozen=True)
 class Channel:
     """A counted channel. `wait_name` is the name under which waiting for it is accounted."""

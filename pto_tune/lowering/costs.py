@@ -31,6 +31,9 @@ MODELS: Mapping[str, tuple[str, ...]] = {
     "cycles": ("cycles",),
 }
 
+MOST_BYTES = 2**53
+"""Most bytes of one transfer: float64 holds every integer up to here."""
+
 L2_PATHS = ("gm_to_l1", "gm_to_ub", "ub_to_gm")
 """DMA paths through L2; the others, and drains into UB, stay within a cube core and its vector sub-cores."""
 
@@ -89,11 +92,22 @@ def cost_bytes(platform: Platform, cost: Cost, env: Mapping[str, Any]) -> tuple[
 
     a: dict[str, Any] = {k: evaluate(v, env) if isinstance(v, Expr) else v for k, v in cost.args}
     if cost.model == "dma" and a["path"] in L2_PATHS:
+        _check_bytes(a["bytes"], a["hbm_bytes"])
         if a["path"] not in L2_READS:
             return a["bytes"], 0, a["hbm_bytes"]
         # a byte less, so that HBM is the scarcer one where all reads come from it
         more = np.floor((read_weight(platform) - 1.0) * np.minimum(a["hbm_bytes"], a["bytes"])).astype(np.int64) - 1
         return a["bytes"], a["bytes"] + np.maximum(more, 0), a["hbm_bytes"]
     if cost.model == "drain":
+        _check_bytes(np.multiply(a["rows"], a["cols"], dtype=np.float64) * a["out_bytes"], a["hbm_bytes"])
         return a["rows"] * a["cols"] * a["out_bytes"], 0, a["hbm_bytes"]
     return 0, 0, 0
+
+
+def _check_bytes(*sizes: Any) -> None:
+    import numpy as np
+
+    for size in sizes:
+        most = np.max(size, initial=0)
+        if most > MOST_BYTES:
+            raise ValueError(f"a transfer has {most:.3g} bytes; give at most 2^53")

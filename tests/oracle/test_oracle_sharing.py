@@ -63,8 +63,8 @@ def test_of_equally_scarce_resources_the_first_is_stretched() -> None:
 
 
 def test_a_goal_out_of_reach_leaves_the_time_as_it_was() -> None:
-    timeless = instr("FREE", "MTE2", dma("gm_to_l1", 640, 640))
-    on = platform(l2__bandwidth=64, dma__gm_to_l1__startup=0, dma__gm_to_l1__rate=1e15)
+    timeless = instr("FREE", "MTE2", dma("gm_to_l1", 1, 1))  # 1e-9 cycles are none
+    on = platform(l2__bandwidth=64, dma__gm_to_l1__startup=0, dma__gm_to_l1__rate=1e9)
     result = simulate_shared(workload((timeless,)), on, RULES, {}, active=8)
     assert (result.cycles, result.stretch) == (0, 1.0)
 

@@ -2,6 +2,7 @@
 
 from collections import Counter
 
+import pytest
 from executor_checks import (
     FREE_SYNCHRONISATION,
     RULE_SETS,
@@ -18,7 +19,7 @@ from hypothesis import strategies as st
 
 from pto_tune.model.expr import expr
 from pto_tune.model.nodes import Launch, Workload
-from pto_tune.model.vocabulary import cycles, instr
+from pto_tune.model.vocabulary import cycles, dma, instr
 from pto_tune.rule_sets import RuleSet
 
 rule_sets = st.sampled_from(RULE_SETS)
@@ -62,6 +63,27 @@ def test_any_workload_at_any_capacity(
     assert differences(w, chip, rules, [{**row, "blocks": blocks} for row in rows]) == []
 
 
+@given(
+    w=workloads(min_fifos=1),
+    rows=st.lists(configurations(30), min_size=1, max_size=4),
+    rules=rule_sets,
+    overrides=SHORT_QUEUES,
+    bandwidth=st.floats(1, 40),
+    blocks=st.integers(1, 7),
+)
+@examples(60)
+def test_queues_hold_back_a_program_that_is_stretched_too(
+    w: Workload,
+    rows: list[dict[str, int]],
+    rules: RuleSet,
+    overrides: dict[str, float],
+    bandwidth: float,
+    blocks: int,
+) -> None:
+    chip = platform({"cores.cube": 3, "l2.bandwidth": bandwidth, "hbm.bandwidth": 100, **overrides})
+    assert differences(w, chip, rules, [{**row, "blocks": blocks} for row in rows]) == []
+
+
 def test_generated_workloads_run_and_hang_and_wait() -> None:
     seen: Counter[str] = Counter()
 
@@ -87,4 +109,16 @@ def test_an_instruction_may_wait_for_one_that_is_issued_later() -> None:
     w = Workload("late", "", (), (), (), (), (("AIC", (waits, gives)),), Launch(expr(1)))
     chip = platform({**FREE_SYNCHRONISATION, "scalar.issue": 1})
     assert expected(w, chip, RULE_SETS[0], {}).cycles == 1 + 1 + 5 + 10
+    assert differences(w, chip, RULE_SETS[0], [{}]) == []
+
+
+@pytest.mark.parametrize("bandwidth", [1, 5, 20, 60])
+def test_a_stretched_transfer_starts_its_whole_duration_before_its_end(bandwidth: float) -> None:
+    # With room for one instruction, the third LOAD and so MUL are issued when the second LOAD starts.
+    load = instr("LOAD", "MTE2", dma("gm_to_l1", 6400, 6400))
+    w = Workload(
+        "held", "", (), (), (), (), (("AIC", (load, load, load, instr("MUL", "M", cycles(700)))),), Launch(expr(6))
+    )
+    chip = platform({"cores.cube": 3, "scalar.queue_depth": 1, "l2.bandwidth": bandwidth, "hbm.bandwidth": 100})
+    assert expected(w, chip, RULE_SETS[0], {}).stretch > 1
     assert differences(w, chip, RULE_SETS[0], [{}]) == []
