@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from db.columns import TUNABLE_COLUMNS, Column, known_columns
 from db.errors import StoreError
+from db.staging import can_stage, insert_staged
 
 if TYPE_CHECKING:
     import numpy as np
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from db.records import Run
 
 _CHUNK = 50_000
+# Rows of one block on their way to PostgreSQL: it is laid out while the server still reads the one before.
+_COPY_ROWS = 2_048
 # PostgreSQL's binary COPY format: signature, no flags, no header extension; and its end.
 _COPY_HEAD = b"PGCOPY\n\xff\r\n\x00" + bytes(8)
 _COPY_END = b"\xff\xff"
@@ -134,10 +137,14 @@ def insert_batch(connection: "Connection", batch: Batch) -> None:
     """Write ``batch`` inside the caller's transaction."""
     if batch.n == 0:
         return
-    if connection.dialect.name == "sqlite":
-        _insert_tuples(connection, batch)
-    else:
+    if connection.dialect.name != "sqlite":
         _copy_binary(connection, batch)
+        return
+    driver: Any = connection.connection.driver_connection
+    if can_stage(driver, batch.n):
+        insert_staged(driver, batch)
+    else:
+        _insert_tuples(connection, batch)
 
 
 def _insert_tuples(connection: "Connection", batch: Batch) -> None:
@@ -182,8 +189,8 @@ def _copy_blocks(batch: Batch) -> Iterator[bytes]:
     for column in batch.columns:
         fields += [(f"{column.name}_len", ">i4"), (column.name, f">i{column.bits // 8}")]
     layout = np.dtype(fields)
-    for start in range(0, batch.n, _CHUNK):
-        stop = min(start + _CHUNK, batch.n)
+    for start in range(0, batch.n, _COPY_ROWS):
+        stop = min(start + _COPY_ROWS, batch.n)
         table = np.zeros(stop - start, dtype=layout)
         table["count"] = len(batch.names)
         table["run_id_len"] = table["row_len"] = 4

@@ -16,6 +16,7 @@ from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, e
 from sqlalchemy.exc import SQLAlchemyError
 
 from db.errors import StoreError, explain_driver_error, is_integrity_error
+from db.staging import detach
 from db.urls import Target, redact
 
 BUSY_TIMEOUT_S = 30.0
@@ -149,6 +150,12 @@ def _sqlite_engine(path: Path, *, create: bool, read_only: bool) -> Engine:
     def begin(connection: Connection) -> None:
         writes = connection.get_execution_options().get(_WRITES, False)
         connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+    @event.listens_for(engine, "checkin")
+    def checkin(driver: sqlite3.Connection | None, _record: Any) -> None:
+        # What a transaction staged goes when it has ended, not before: it was read in it.
+        if driver is not None:
+            detach(driver)
 
     return engine
 

@@ -11,6 +11,11 @@ _SQLITE_SENTENCES = (
     ),
     ("disk is full", "{shown} cannot grow, its disk is full: free some space and try again"),
     (
+        "disk I/O error",
+        "{shown} cannot be read or written any further: see whether its disk is full, a quota used up or the disk "
+        "gone, then try again",
+    ),
+    (
         "readonly database",
         "{shown} is read-only: make the file and its folder writable, or choose another database",
     ),
@@ -24,6 +29,10 @@ _SQLITE_SENTENCES = (
 
 class StoreError(ValueError):
     """Something that the store refuses or cannot do, in one sentence: what, where, what would be right."""
+
+
+class TakenOverError(StoreError):
+    """A run has another writer by now; nothing of what this one still brings is kept."""
 
 
 def shorten(text: str, longest: int = _LONGEST) -> str:

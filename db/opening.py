@@ -4,9 +4,12 @@ Nothing is written before the schema's revision is known to be ours, so a store 
 database of another program stay as they are.
 """
 
+import contextlib
 import sqlite3
 import threading
 import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +21,8 @@ from db.revisions import HEAD, REVISIONS
 from db.urls import Target, parse_target
 
 if TYPE_CHECKING:
+    from alembic.config import Config
+
     from db.store import Store
 
 MIGRATIONS = Path(__file__).parent / "migrations"
@@ -26,7 +31,7 @@ _VERSION_TABLE = "alembic_version"
 _FIRST_TABLES = frozenset({"run", "configuration", "account"})
 _OUR_TABLES = _FIRST_TABLES | {"measurement"}
 # What a store of each revision has.
-_TABLES = {"v0.1.0": _FIRST_TABLES, "v0.2.0": _OUR_TABLES}
+_TABLES = {"v0.1.0": _FIRST_TABLES, "v0.2.0": _OUR_TABLES, "v0.3.0": _OUR_TABLES}
 
 # Alembic keeps its current context in module globals.
 _one_migration = threading.Lock()
@@ -49,16 +54,61 @@ def open_store(url: str | None = None, create: bool = True) -> "Store":
     """
     from db.store import Store
 
-    target = parse_target(url)
+    return Store(up_to_date(url, create))
+
+
+def up_to_date(place: str | Target | None, create: bool) -> Database:
+    """The database behind :func:`open_store`, for what is done to a store as a whole. To be closed by the caller."""
+    target = place if isinstance(place, Target) else parse_target(place)
     if target.path is not None:
         _check_file(target.path, target.shown, create)
+        _refuse_newer_log(target.path, target.shown)
     database = Database(target, create=create)
     try:
         _bring_up_to_date(database, target, create)
     except BaseException:
         database.close()
         raise
-    return Store(database)
+    return database
+
+
+@contextmanager
+def as_it_is(place: str | Target | None) -> Iterator[tuple[Database, str]]:
+    """The database of a store that is there, and the schema revision that it has: nothing is made or upgraded.
+
+    Raises:
+        StoreError: as :func:`open_store`.
+    """
+    target = place if isinstance(place, Target) else parse_target(place)
+    if target.path is not None:
+        _check_file(target.path, target.shown, create=False)
+        _refuse_newer_log(target.path, target.shown)
+    database = Database(target, create=False)
+    try:
+        with database.read() as connection:
+            revision = _revision(connection, database)
+        if revision is None:
+            raise _no_results(target.shown)
+        yield database, revision
+    finally:
+        database.close()
+
+
+def upgrade_schema(database: Database, before: Callable[[str], None] | None = None) -> str:
+    """Bring the schema to this release's; the revision that it had when its turn came, "" for none.
+
+    Args:
+        before: called with that revision while nobody else may write, before anything is changed.
+    """
+    with _one_migration, database.write() as connection:
+        database.one_at_a_time(connection)
+        # Another process may have been quicker.
+        found = _revision(connection, database)
+        if found != HEAD:
+            if before is not None:
+                before(found or "")
+            _upgrade(connection)
+    return found or ""
 
 
 def _no_results(shown: str) -> StoreError:
@@ -95,11 +145,35 @@ def _bring_up_to_date(database: Database, target: Target, create: bool) -> None:
         )
     if target.path is not None:
         _write_ahead(database)
-    with _one_migration, database.write() as connection:
-        database.one_at_a_time(connection)
-        # Another process may have been quicker.
-        if _revision(connection, database) != HEAD:
-            _upgrade(connection)
+    upgrade_schema(database)
+
+
+def _refuse_newer_log(path: Path, shown: str) -> None:
+    """Refuse a store of a newer release whose last writer left its log behind.
+
+    The last connection that closes such a file carries the log over into it, if it may write; so this is looked
+    up by one that may only read. What it cannot read is left to the ordinary way, which says what is wrong.
+    """
+    log = path.with_name(f"{path.name}-wal")
+    try:
+        if not log.stat().st_size:
+            return
+    except OSError:
+        return
+    with contextlib.suppress(sqlite3.Error):
+        connection = sqlite3.connect(f"{path.as_uri()}?mode=ro", uri=True, isolation_level=None)
+        with contextlib.closing(connection):
+            found = [str(name) for (name,) in connection.execute(f"SELECT version_num FROM {_VERSION_TABLE}")]
+        revision = ", ".join(sorted(found))
+        if found and revision not in REVISIONS:
+            raise _newer(shown, revision)
+
+
+def _newer(shown: str, revision: str) -> StoreError:
+    return StoreError(
+        f"{shown} was made by a newer version of pto-tune (schema {shorten(revision, 60)}, this one knows {HEAD}): "
+        "install a newer pto-tune or choose another database"
+    )
 
 
 def _revision(connection: Connection, database: Database) -> str | None:
@@ -122,10 +196,7 @@ def _revision(connection: Connection, database: Database) -> str | None:
         return None
     revision = ", ".join(sorted(map(str, found))) or "none"
     if revision not in REVISIONS:
-        raise StoreError(
-            f"{database.shown} was made by a newer version of pto-tune (schema {shorten(revision, 60)}, this "
-            f"one knows {HEAD}): install a newer pto-tune or choose another database"
-        )
+        raise _newer(database.shown, revision)
     missing = sorted(_TABLES[revision] - tables)
     if missing:
         raise StoreError(
@@ -155,11 +226,18 @@ def _write_ahead(database: Database) -> None:
 
 def _upgrade(connection: Connection) -> None:
     from alembic import command
+
+    config = migration_config()
+    config.attributes["connection"] = connection
+    command.upgrade(config, "head")
+
+
+def migration_config() -> "Config":
+    """Alembic's configuration: where the revisions are."""
     from alembic.config import Config
 
     config = Config()
     # The configuration parser reads a per cent sign as the start of a reference.
     config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
     config.set_main_option("path_separator", "os")
-    config.attributes["connection"] = connection
-    command.upgrade(config, "head")
+    return config

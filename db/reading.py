@@ -34,7 +34,24 @@ def read_configurations(
 
     if not columns:
         return {}
-    query, values = _query(columns, run_id, where_verdict, order_by_cycles, limit)
+    blocks: list[NDArray[np.int64]] = []
+    left = limit
+    # The index by cycles has those rows alone that have any, so that the others are a question of their own.
+    for timed in (True, False) if order_by_cycles else (None,):
+        blocks += _blocks(connection, columns, *_query(columns, run_id, where_verdict, timed, left))
+        left = None if limit is None else limit - sum(map(len, blocks))
+        if left == 0:
+            break
+    table = np.concatenate(blocks) if blocks else np.zeros((0, len(columns)), dtype=np.int64)
+    return {column.name: _column(table[:, index], column) for index, column in enumerate(columns)}
+
+
+def _blocks(
+    connection: "Connection", columns: Sequence[Column], query: str, values: list[int]
+) -> "list[NDArray[np.int64]]":
+    """What a query gives, as tables of a few rows each."""
+    import numpy as np
+
     blocks: list[NDArray[np.int64]] = []
     # The drivers' own cursors: SQLAlchemy's row objects take longer than SQLite does.
     driver: Any = connection.connection.driver_connection
@@ -50,25 +67,30 @@ def read_configurations(
             blocks.append(cells.reshape(len(rows), len(columns)))
     finally:
         cursor.close()
-    table = np.concatenate(blocks) if blocks else np.zeros((0, len(columns)), dtype=np.int64)
-    return {column.name: _column(table[:, index], column) for index, column in enumerate(columns)}
+    return blocks
 
 
 def _query(
     columns: Sequence[Column],
     run_id: int,
     where_verdict: int | None,
-    order_by_cycles: bool,
+    timed: bool | None,
     limit: int | None,
 ) -> tuple[str, list[int]]:
-    """The statement, made of fixed names only, and the values for its question marks."""
+    """The statement, made of fixed names only, and the values for its question marks.
+
+    Args:
+        timed: rows with cycles, fastest first; rows without; None for all. By row otherwise.
+    """
     cells = (f"COALESCE({column.name}, {_NULL})" if column.nullable else column.name for column in columns)
     query = f"SELECT {', '.join(cells)} FROM configuration WHERE run_id = ?"
     values = [run_id]
     if where_verdict is not None:
         query += " AND verdict = ?"
         values.append(where_verdict)
-    query += " ORDER BY cycles ASC NULLS LAST, row" if order_by_cycles else " ORDER BY row"
+    if timed is not None:
+        query += f" AND cycles IS {'NOT ' if timed else ''}NULL"
+    query += " ORDER BY cycles, row" if timed else " ORDER BY row"
     if limit is not None:
         query += " LIMIT ?"
         values.append(limit)

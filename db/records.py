@@ -11,6 +11,12 @@ from typing import Any, TypedDict
 from db.columns import BY_NAME, MAX_TUNABLES
 from db.errors import StoreError
 
+DEAD_AFTER_S = 60.0
+"""A running run that gave no sign of life for so long, by the database's clock, has lost its program."""
+
+INTERRUPTED = "interrupted"
+"""Status of a run that is running and whose program is gone."""
+
 _LARGEST_INT64 = 2**63 - 1
 _LARGEST_INT16 = 2**15 - 1
 
@@ -74,7 +80,9 @@ class Run:
     """A run as the store has it; times are in UTC and from the database's clock.
 
     Attributes:
-        heartbeat_age_s: seconds between the last sign of life and this reading.
+        heartbeat_age_s: seconds between the last sign of life and this reading, both by the database's clock; never
+            below 0.
+        epoch: how often a writer has taken the run up after the first one.
         counts: how many configurations had each verdict and broke each rule, as the run's end gave them.
 
     The others mirror :class:`RunSpec` and the table.
@@ -113,6 +121,13 @@ class Run:
     pipes: tuple[str, ...] = ()
     columns: tuple[str, ...] = ()
     counts: dict[str, Any] = field(default_factory=dict)
+    epoch: int = 0
+
+    @property
+    def status(self) -> str:
+        """The state, or ``interrupted`` where the run is running and its program gave no sign of life for long."""
+        lost = self.state == "running" and self.heartbeat_age_s >= DEAD_AFTER_S
+        return INTERRUPTED if lost else self.state
 
 
 _LISTS = ("objectives", "tunables", "rules", "verdicts", "pipes", "columns")
@@ -128,7 +143,8 @@ def run_from_row(row: Mapping[str, Any], now: datetime) -> Run:
     for name in _OBJECTS:
         values[name] = json.loads(row[f"{name}_json"])
     age_s = (now - row["heartbeat_at"]).total_seconds()
-    return Run(**values, heartbeat_age_s=max(0.0, age_s))
+    # A sign of life of later than now is from before the clock was set back: as old as it is far away.
+    return Run(**values, heartbeat_age_s=abs(age_s))
 
 
 def to_json(value: object, what: str) -> str:

@@ -1,11 +1,12 @@
 """Statements about runs inside a caller's transaction."""
 
+from collections.abc import Mapping
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, select
+from sqlalchemy import ColumnElement, Connection, select, update
 
-from db.errors import StoreError, shorten
+from db.errors import StoreError, TakenOverError, shorten
 from db.models import DatabaseNow, RunRow
 from db.names import LATEST, default_name, has_control_characters, nearest_names, normal_name
 from db.records import Run, RunSpec, run_from_row
@@ -62,14 +63,38 @@ def find_id(connection: Connection, ref: str | int, where: str) -> int:
     return found
 
 
-def must_be_running(connection: Connection, run_id: int, where: str) -> None:
-    """Refuse a run that is not running, and keep it running until the transaction ends."""
-    query = select(RunRow.state).where(RunRow.id == whole_number(run_id, "a run's number", LARGEST_ID))
-    state = connection.execute(query.with_for_update(read=True)).scalar_one_or_none()
-    if state is None:
+def must_be_running(connection: Connection, run_id: int, where: str, epoch: int | None = None) -> None:
+    """Refuse a run that is not running, and keep it running until the transaction ends.
+
+    Args:
+        epoch: that of the writer who asks; a run that another one has taken up since then is refused.
+
+    Raises:
+        TakenOverError: it has another writer by now.
+    """
+    query = select(RunRow.state, RunRow.epoch).where(RunRow.id == whole_number(run_id, "a run's number", LARGEST_ID))
+    found = connection.execute(query.with_for_update(read=True)).one_or_none()
+    if found is None:
         raise _unknown(connection, run_id, where)
-    if state != "running":
-        raise StoreError(f"run {run_id} in {where} is {state}: only a running run takes results")
+    if epoch is not None and found.epoch != epoch:
+        raise TakenOverError(
+            f"run {run_id} in {where} was taken up by another program while this one gave no sign of life: what was "
+            "kept before is in it, and that program goes on"
+        )
+    if found.state != "running":
+        raise StoreError(f"run {run_id} in {where} is {found.state}: only a running run takes results")
+
+
+def change_running(
+    connection: Connection, run_id: int, where: str, epoch: int | None, values: Mapping[str, Any]
+) -> None:
+    """Change a running run and give a sign of life; refused as by :func:`must_be_running`."""
+    query = update(RunRow).where(RunRow.id == run_id, RunRow.state == "running")
+    if epoch is not None:
+        query = query.where(RunRow.epoch == epoch)
+    if connection.execute(query.values(heartbeat_at=DatabaseNow(), **values)).rowcount == 0:
+        must_be_running(connection, run_id, where, epoch)
+        raise StoreError(f"run {run_id} in {where} is changed by somebody else at this moment: try again")
 
 
 def free_name(connection: Connection, spec: RunSpec, run_id: int) -> str:

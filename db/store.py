@@ -13,10 +13,10 @@ from db.engine import Database
 from db.errors import StoreError, shorten
 from db.measured import Measurement, StoredMeasurement, measurement_values
 from db.measurements import conditions, count_measurements, insert_new, load_measurements
-from db.models import RUN_STATES, ConfigurationRow, DatabaseNow, RunRow
+from db.models import RUN_STATES, AccountRow, ConfigurationRow, DatabaseNow, RunRow
 from db.names import check_name
-from db.records import Run, RunSpec, plain_text, spec_values, to_json
-from db.runs import find_id, free_name, load_run, load_runs, must_be_running, whole_number
+from db.records import DEAD_AFTER_S, Run, RunSpec, plain_text, spec_values, to_json
+from db.runs import change_running, find_id, free_name, load_run, load_runs, must_be_running, whole_number
 
 if TYPE_CHECKING:
     import numpy as np
@@ -86,10 +86,15 @@ class Store:
                 connection.execute(update(RunRow).where(RunRow.id == run_id).values(name=name))
             return load_run(connection, run_id, self.url)
 
-    def runs(self) -> list[Run]:
-        """All runs, newest first."""
+    def runs(self, workload: str | None = None, platform: str | None = None) -> list[Run]:
+        """All runs, or those of a workload and a platform by their names, newest first."""
+        chosen = [
+            column == plain_text(name)
+            for column, name in ((RunRow.workload, workload), (RunRow.platform, platform))
+            if name is not None
+        ]
         with self._database.read() as connection:
-            return load_runs(connection)
+            return load_runs(connection, *chosen)
 
     def find_run(self, ref: str | int) -> Run:
         """The run that ``ref`` names; an unknown one raises with the nearest names."""
@@ -114,19 +119,26 @@ class Store:
         """Delete a run with its configurations and accounts."""
         with self._database.write() as connection:
             run_id = find_id(connection, ref, self.url)
+            # Whoever is adding to it has ended by then, and the next one finds no run.
+            connection.execute(select(RunRow.id).where(RunRow.id == run_id).with_for_update())
+            for table in (AccountRow, ConfigurationRow):
+                connection.execute(delete(table).where(table.run_id == run_id))
             connection.execute(delete(RunRow).where(RunRow.id == run_id))
 
-    def progress(self, run_id: int, n_evaluated: SupportsIndex) -> None:
-        """Note how far a run is; also its sign of life. Refused for a run that is not running."""
+    def progress(self, run_id: int, n_evaluated: SupportsIndex, epoch: int | None = None) -> None:
+        """Note how far a run is; also its sign of life. Refused for a run that is not running.
+
+        Args:
+            epoch: the run's epoch when this writer took it up; refused where another has taken it up since then.
+        """
         count = whole_number(n_evaluated, "n_evaluated", _LARGEST_COUNT)
         with self._database.write() as connection:
-            changed = connection.execute(
-                update(RunRow)
-                .where(RunRow.id == run_id, RunRow.state == "running")
-                .values(n_evaluated=count, heartbeat_at=DatabaseNow())
-            )
-            if changed.rowcount == 0:
-                must_be_running(connection, run_id, self.url)
+            change_running(connection, run_id, self.url, epoch, {"n_evaluated": count})
+
+    def sign_of_life(self, run_id: int, epoch: int | None = None) -> None:
+        """Say that the program that writes this run is there. Refused as :meth:`progress` is."""
+        with self._database.write() as connection:
+            change_running(connection, run_id, self.url, epoch, {})
 
     def finish_run(
         self,
@@ -136,12 +148,14 @@ class Store:
         counts: Mapping[str, Any] | None = None,
         best_row: SupportsIndex | None = None,
         best_cycles: SupportsIndex | None = None,
+        epoch: int | None = None,
     ) -> Run:
         """End a running run as ``done``, ``stopped`` or ``failed``.
 
         Args:
             counts: configurations by verdict and rule, as JSON can hold it.
             best_row, best_cycles: the best configuration and its time in cycles, if there is one.
+            epoch: as in :meth:`progress`.
         """
         if state not in _FINAL_STATES:
             raise StoreError(f"a run cannot end as {shorten(repr(state), 60)}: use {', '.join(_FINAL_STATES)}")
@@ -153,35 +167,35 @@ class Store:
             "best_cycles": (None if best_cycles is None else whole_number(best_cycles, "best_cycles", _LARGEST_COUNT)),
         }
         with self._database.write() as connection:
-            changed = connection.execute(
-                update(RunRow)
-                .where(RunRow.id == run_id, RunRow.state == "running")
-                .values(**values, finished_at=DatabaseNow(), heartbeat_at=DatabaseNow())
-            )
-            if changed.rowcount == 0:
-                must_be_running(connection, run_id, self.url)
+            change_running(connection, run_id, self.url, epoch, {**values, "finished_at": DatabaseNow()})
             return load_run(connection, run_id, self.url)
 
-    def resume_run(self, ref: str | int, dead_after_s: float = 60.0) -> Run:
-        """Set a stopped or failed run, or one whose writer is dead, to ``running`` again.
+    def resume_run(self, ref: str | int, dead_after_s: float = DEAD_AFTER_S) -> Run:
+        """Set a stopped or failed run, or one whose writer is dead, to ``running`` again, in the next epoch.
+
+        A writer of an earlier epoch that turns out to be alive is refused from now on, so that no two write one run.
 
         Args:
-            dead_after_s: a running run is taken over once its last sign of life is this many seconds old.
+            dead_after_s: a running run is taken over once its last sign of life is this many seconds old, by the
+                database's clock.
         """
         with self._database.write() as connection:
             self._database.one_at_a_time(connection)
-            run = load_run(connection, find_id(connection, ref, self.url), self.url)
+            run_id = find_id(connection, ref, self.url)
+            # What its writer is at now ends first, and counts as a sign of life.
+            connection.execute(select(RunRow.id).where(RunRow.id == run_id).with_for_update())
+            run = load_run(connection, run_id, self.url)
             if run.state == "done":
                 raise StoreError(f"run {run.id} in {self.url} is done: there is nothing to resume")
             if run.state == "running" and run.heartbeat_age_s < dead_after_s:
                 raise StoreError(
                     f"run {run.id} in {self.url} gave a sign of life {run.heartbeat_age_s:.0f} s ago: "
-                    f"wait for it, or stop it and try again after {dead_after_s:.0f} s"
+                    f"wait for it; if its program is gone, try again after {dead_after_s:.0f} s, or take it over now"
                 )
             connection.execute(
                 update(RunRow)
                 .where(RunRow.id == run.id)
-                .values(state="running", message="", finished_at=None, heartbeat_at=DatabaseNow())
+                .values(state="running", message="", finished_at=None, heartbeat_at=DatabaseNow(), epoch=run.epoch + 1)
             )
             return load_run(connection, run.id, self.url)
 
@@ -193,6 +207,9 @@ class Store:
         columns: Mapping[str, "NDArray[Any]"],
         first_row: int,
         valid: Mapping[str, "NDArray[np.bool_]"] | None = None,
+        *,
+        epoch: int | None = None,
+        n_evaluated: SupportsIndex | None = None,
     ) -> None:
         """Add configurations to a running run as rows ``first_row``, ``first_row + 1``, ...: all or none.
 
@@ -201,10 +218,13 @@ class Store:
                 missing is NULL in every row. ``t0`` and so on are indices into the run's domains; cycles in
                 cycles, memories in bytes.
             valid: boolean arrays of shape (n,) by column name: where false, the value is NULL.
+            epoch: as in :meth:`progress`.
+            n_evaluated: how far the run is with these; noted in the same transaction, with a sign of life.
         """
         from db.bulk import check_batch, insert_batch
 
         first_row = whole_number(first_row, "first_row", _LARGEST_ROW)
+        count = None if n_evaluated is None else whole_number(n_evaluated, "n_evaluated", _LARGEST_COUNT)
         with self._database.read() as connection:
             run = load_run(connection, run_id, self.url)
         batch = check_batch(run, columns, first_row, valid or {})
@@ -213,7 +233,10 @@ class Store:
             f"{first_row + batch.n - 1}: go on after its last row"
         )
         with self._database.write(conflict=taken) as connection:
-            must_be_running(connection, run_id, self.url)
+            if count is None:
+                must_be_running(connection, run_id, self.url, epoch)
+            else:
+                change_running(connection, run_id, self.url, epoch, {"n_evaluated": count})
             insert_batch(connection, batch)
 
     def configurations(
@@ -257,15 +280,18 @@ class Store:
 
     # Accounts
 
-    def add_accounts(self, run_id: int, rows: Iterable[Account]) -> None:
+    def add_accounts(self, run_id: int, rows: Iterable[Account], epoch: int | None = None) -> None:
         """Add stall accounts ``(row, kind, name, cycles)``, kind ``busy`` or ``wait``: all or none.
 
-        An account that is there already gets the new cycles. The configuration must have been added before.
+        An account that is there already gets the new cycles. The configuration must have been added before. With
+        ``epoch``, the run must be running, as in :meth:`progress`.
         """
         values = account_values(run_id, rows)
         missing = f"an account of run {run_id} in {self.url} is of a row that it has not: add configurations first"
         with self._database.write(conflict=missing) as connection:
             load_run(connection, run_id, self.url)
+            if epoch is not None:
+                must_be_running(connection, run_id, self.url, epoch)
             if values:
                 upsert_accounts(connection, values)
 

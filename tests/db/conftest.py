@@ -14,6 +14,7 @@ import pytest
 
 import db
 from db import RunSpec, Store
+from db.urls import parse_target
 
 
 @pytest.fixture(scope="session")
@@ -58,6 +59,28 @@ def url(request: pytest.FixtureRequest, tmp_path: Path) -> str:
         return f"sqlite:///{tmp_path / 'results.db'}"
     make: Callable[[], str] = request.getfixturevalue("postgres_place")
     return make()
+
+
+KEPT = Path(__file__).parent / "data"
+
+
+@pytest.fixture
+def kept(url: str) -> Callable[[str], str]:
+    """Puts the store that a release left at ``url``: the file that it wrote, or the statements that it sent to
+    PostgreSQL for the same content."""
+
+    def put(release: str) -> str:
+        path = parse_target(url).path
+        if path is not None:
+            shutil.copy(KEPT / f"{release}.sqlite", path)
+            return url
+        import psycopg
+
+        with psycopg.connect(url, autocommit=True) as connection:
+            connection.execute((KEPT / f"{release}.postgresql.sql").read_bytes())
+        return url
+
+    return put
 
 
 @pytest.fixture
