@@ -1,7 +1,7 @@
-# make demo | test | bench | platforms | check | clean: each makes what it needs (.venv included) and does nothing twice.
+# make demo | test | bench | platforms | check | docs | clean: each makes what it needs (.venv included) and does nothing twice.
 .NOTPARALLEL:
 .DEFAULT_GOAL := help
-.PHONY: help demo test bench platforms check clean packages
+.PHONY: help demo test bench platforms check docs docs-serve clean packages
 
 PYTHON ?= python3
 
@@ -20,6 +20,7 @@ help:
 	@echo "make bench   measure how many configurations a second are evaluated"
 	@echo "make platforms  fit the platform files again to the published results (two minutes)"
 	@echo "make check   say whether they are what the published results make (two minutes)"
+	@echo "make docs    build the documentation into build/docs (make docs-serve: show it in a browser)"
 	@echo "make clean   remove .venv, build results and caches"
 
 demo: .venv/.core
@@ -34,6 +35,13 @@ platforms: .venv/.core
 check: .venv/.core
 	@$(BIN)/python -m pto_tune.published.making --check
 
+# The notice is about another major version of mkdocs.
+docs: .venv/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build -q -f docs/mkdocs.yml && echo "open build/docs/index.html"
+
+docs-serve: .venv/.dev
+	@NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs serve -f docs/mkdocs.yml
+
 test: packages .venv/.dev
 	@echo "== ruff" && $(BIN)/ruff check && $(BIN)/ruff format --check
 	@echo "== mypy" && $(BIN)/mypy
@@ -42,7 +50,7 @@ test: packages .venv/.dev
 
 clean:
 	@rm -rf .venv build dist demo-out .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
-	@find cost_models dashboards db pto_tune tests -name __pycache__ -type d -prune -exec rm -rf {} +
+	@find cost_models dashboards db docs pto_tune tests -name __pycache__ -type d -prune -exec rm -rf {} +
 
 # A stamp for each installation, not the folder's time: an interrupted step is done again, a finished one is not.
 .venv/.made:

@@ -32,6 +32,22 @@ DIMENSIONS: dict[str, tuple[str, tuple[str, ...]]] = {
     "delay": ("cycles", ("ns", "cycles")),
 }
 
+#: least value above 0 and largest value by dimension, in base units or the file's: far beyond any hardware, and such
+#: that times computed from them fit into 64 bits and tables of that size into memory
+LIMITS: dict[str, tuple[float, float]] = {
+    "frequency": (1.0, 1e5),
+    "count": (1.0, 65536.0),
+    "ratio": (1e-6, 1e6),
+    "size": (0.0, 1_099_511_627_776.0),
+    "cycles": (0.0, 1e9),
+    "cycles a burst": (0.0, 1e9),
+    "cycles a row": (0.0, 1e9),
+    "cycles a repeat": (0.0, 1e9),
+    "rate": (1e-6, 1e9),
+    "time": (0.0, 1e9),
+    "delay": (0.0, 1e9),
+}
+
 #: units whose worth in the base unit depends on the core clock
 CLOCKED_UNITS = ("GB/s", "GiB/s", "ns")
 
@@ -72,6 +88,11 @@ class Key:
         if base < self.minimum or (self.above and base == self.minimum):
             relation = "above" if self.above else "of at least"
             return f"give a number {relation} {self.minimum:g}"
+        least, most = LIMITS[self.dimension]
+        if base > most:
+            return f"give a number of at most {most:g}"
+        if 0 < base < least:
+            return f"give a number of at least {least:g}"
         if self.whole and base != int(base):
             return f"give a whole number of {'bytes' if self.dimension == 'size' else 'things counted'}"
         return None

@@ -37,6 +37,19 @@ from cost_models.number import Entry
 SCHEMA = 1
 """Of platform files. A file may say which it was written for (`schema = 1` in `[platform]`); a newer one is refused."""
 
+MAX_BYTES = 1_048_576
+"""Most bytes of a platform file."""
+MAX_PARTS = 64
+"""Most parts of a dotted key: reading one takes the square of their number."""
+MAX_QUOTED = 200
+"""Most characters of what is quoted from a file."""
+MAX_ERROR = 2000
+"""Most characters of an error."""
+MAX_SHOWN = 1000
+"""Most errors that are listed."""
+MAX_GUESSES = 100
+"""Only so many unknown keys are told what they might have meant."""
+
 PLATFORM_DIR = Path(__file__).with_name("platforms")
 
 _HEAD_TEXTS = ("name", "family", "soc", "description", "inherits")
@@ -79,9 +92,26 @@ def suggestion(word: str, choices: Iterable[str]) -> str:
     return f" (did you mean {near[0]!r}?)" if near else ""
 
 
+def cut(text: str) -> str:
+    """A text of a file for an error, without line ends and of bearable length."""
+    text = text if text.isprintable() else repr(text)[1:-1]
+    return text if len(text) <= MAX_QUOTED else f"{text[: MAX_QUOTED - 3]}..."
+
+
+def shown(value: object) -> str:
+    """A value of a file for an error."""
+    return cut(repr(value))
+
+
 def resolve(path: Path) -> Resolution:
     """Read `path` and everything that it inherits, and collect what is wrong with all of it."""
-    return _resolve(path, ())
+    found = _resolve(path, ())
+    half = MAX_ERROR // 2  # what would be right stands at the end
+    found.errors = [e if len(e) <= MAX_ERROR else f"{e[: half - 5]} ... {e[-half:]}" for e in found.errors]
+    more = len(found.errors) - MAX_SHOWN
+    if more > 0:
+        found.errors[MAX_SHOWN:] = [f"{path}: ... and {more} more errors"]
+    return found
 
 
 def ancestry(path: Path) -> list[Path]:
@@ -143,8 +173,20 @@ def _parsed(text: str) -> dict[str, object]:
 
 def _read(path: Path, errors: list[str]) -> dict[str, object] | None:
     try:
+        if path.exists() and not (path.is_file() or path.is_dir()):
+            errors.append(f"{path}: is no file; give the path of an existing .toml file")
+            return None
+        with path.open("rb") as stream:
+            content = stream.read(MAX_BYTES + 1)
+        if len(content) > MAX_BYTES:
+            errors.append(f"{path}: has more than {MAX_BYTES} bytes; give TOML as other platforms have it")
+            return None
+        text = content.decode("utf-8")
+        if _has_long_key(text):
+            errors.append(f"{path}: has a key of more than {MAX_PARTS} parts; give TOML as other platforms have it")
+            return None
         # the caller takes tables out of it
-        return dict(_parsed(path.read_bytes().decode("utf-8")))
+        return dict(_parsed(text))
     except FileNotFoundError:
         errors.append(f"{path}: no such file; give the path of an existing .toml file")
     except OSError as error:
@@ -162,6 +204,16 @@ def _read(path: Path, errors: list[str]) -> dict[str, object] | None:
     return None
 
 
+def _has_long_key(text: str) -> bool:
+    """Whether something in a text may be a dotted key of too many parts."""
+    run = 0
+    for part in text.split("."):
+        run = run + 1 if part and not any(mark in part for mark in ",=\n") else 0
+        if run > MAX_PARTS:
+            return True
+    return False
+
+
 def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]:
     """The valid texts of `[platform]`; sets `result.abstract`."""
     errors = result.errors
@@ -172,12 +224,12 @@ def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]
     result.stated_head.update(table)
     head: dict[str, str] = {}
     for name, value in table.items():
-        where = f"{path}: platform.{name}"
+        where = f"{path}: platform.{cut(name)}"
         if name not in _HEAD_FIELDS:
             errors.append(f"{where}: unknown field; allowed are {', '.join(_HEAD_FIELDS)}")
         elif name == "schema":
             if type(value) is not int or value < 1:
-                errors.append(f"{where}: is {value!r}; give the whole number {SCHEMA}, or leave it out")
+                errors.append(f"{where}: is {shown(value)}; give the whole number {SCHEMA}, or leave it out")
             elif value > SCHEMA:
                 errors.append(
                     f"{where}: is {value}, and this pto-tune knows platform files up to {SCHEMA}; install a newer one"
@@ -186,13 +238,13 @@ def _check_head(path: Path, table: object, result: Resolution) -> dict[str, str]
             if isinstance(value, bool):
                 result.abstract = value
             else:
-                errors.append(f"{where}: is {value!r}; give true or false")
+                errors.append(f"{where}: is {shown(value)}; give true or false")
         elif not isinstance(value, str) or not value.strip():
-            errors.append(f"{where}: is {value!r}; give a text that is not empty")
+            errors.append(f"{where}: is {shown(value)}; give a text that is not empty")
         elif name == "name" and not _NAME.fullmatch(value):
-            errors.append(f"{where}: is {value!r}; give letters, digits, '.', '_' and '-' only")
+            errors.append(f"{where}: is {shown(value)}; give letters, digits, '.', '_' and '-' only")
         elif name == "family" and value not in FAMILIES:
-            errors.append(f"{where}: is {value!r}; give one of {', '.join(FAMILIES)}")
+            errors.append(f"{where}: is {shown(value)}; give one of {', '.join(FAMILIES)}")
         else:
             head[name] = value
     if "name" not in table:
@@ -209,10 +261,10 @@ def _flatten(path: Path, prefix: str, tables: Mapping[str, object], errors: list
         elif isinstance(child, dict) and _is_group(name, dotted, child):
             yield from _flatten(path, dotted + ".", child, errors)
         elif dotted in _PREFIXES:
-            errors.append(f"{path}: {dotted}: is {child!r}; give a table of numbers, [{dotted}.<name>]")
+            errors.append(f"{path}: {cut(dotted)}: is {shown(child)}; give a table of numbers, [{cut(dotted)}.<name>]")
         else:
-            near = suggestion(dotted, (*KEYS, *OPTIONAL_KEYS))
-            errors.append(f"{path}: {dotted}: unknown key{near}; remove it or give a known key")
+            near = suggestion(dotted, (*KEYS, *OPTIONAL_KEYS)) if len(errors) < MAX_GUESSES else ""
+            errors.append(f"{path}: {cut(dotted)}: unknown key{near}; remove it or give a known key")
 
 
 def _is_group(name: str, dotted: str, table: Mapping[str, object]) -> bool:
@@ -227,25 +279,25 @@ def _check_number(path: Path, name: str, table: object, errors: list[str]) -> En
     key = find_key(name)
     assert key is not None
     if not isinstance(table, dict):
-        errors.append(f"{where}: is {table!r}; give a table with value, unit, kind and source")
+        errors.append(f"{where}: is {shown(table)}; give a table with value, unit, kind and source")
         return None
     before = len(errors)
     for unknown in table.keys() - set(_NUMBER_FIELDS):
-        errors.append(f"{where}: unknown field {unknown!r}; allowed are {', '.join(_NUMBER_FIELDS)}")
+        errors.append(f"{where}: unknown field {shown(unknown)}; allowed are {', '.join(_NUMBER_FIELDS)}")
     unit = table.get("unit")
     if unit not in key.units:
-        stated = "is missing" if "unit" not in table else f"is {unit!r}"
+        stated = "is missing" if "unit" not in table else f"is {shown(unit)}"
         errors.append(f"{where}: unit {stated}; give {_one_of(key.units)}")
     kind = table.get("kind")
     if kind not in KINDS:
-        stated = "is missing" if "kind" not in table else f"is {kind!r}"
+        stated = "is missing" if "kind" not in table else f"is {shown(kind)}"
         errors.append(f"{where}: kind {stated}; give {_one_of(KINDS)}")
     source = table.get("source")
     if not isinstance(source, str) or not source.strip():
         errors.append(f"{where}: source is missing or empty; name the public source of the number")
     note = table.get("note", "")
     if not isinstance(note, str):
-        errors.append(f"{where}: note is {note!r}; give a text")
+        errors.append(f"{where}: note is {shown(note)}; give a text")
     found = {part: _real(where, key, part, table, errors) for part in ("value", "low", "high")}
     value, low, high = found["value"], found["low"], found["high"]
     if value is not None and low is not None and low > value:
@@ -265,7 +317,7 @@ def _real(where: str, key: Key, part: str, table: Mapping[str, object], errors: 
         return None
     raw = table[part]
     if isinstance(raw, bool) or not isinstance(raw, (int, float)):
-        errors.append(f"{where}: {part} is {raw!r}; give a number")
+        errors.append(f"{where}: {part} is {shown(raw)}; give a number")
         return None
     try:
         number = float(raw)
@@ -290,7 +342,7 @@ def _parent(path: Path, reference: str, chain: tuple[Path, ...], errors: list[st
         known = builtin_files()
         if reference not in known:
             errors.append(
-                f"{where}: unknown platform {reference!r}{suggestion(reference, known)}; "
+                f"{where}: unknown platform {shown(reference)}{suggestion(reference, known)}; "
                 f"give {_one_of(known)} or the path of a .toml file"
             )
             return None
@@ -298,10 +350,10 @@ def _parent(path: Path, reference: str, chain: tuple[Path, ...], errors: list[st
     else:
         parent = path.parent / reference
         if not parent.is_file():
-            errors.append(f"{where}: no such file {str(parent)!r}; give the path of an existing .toml file")
+            errors.append(f"{where}: no such file {shown(str(parent))}; give the path of an existing .toml file")
             return None
     if parent.resolve() in chain:
-        errors.append(f"{where}: {reference!r} inherits from this file again; give a parent outside the circle")
+        errors.append(f"{where}: {shown(reference)} inherits from this file again; give a parent outside the circle")
         return None
     return _resolve(parent, chain)
 

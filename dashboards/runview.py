@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -207,7 +208,10 @@ def from_store(store: Store, ref: str | int) -> RunView:
 def _in_order(store: Store, run: Run, places: Sequence[str]) -> bool:
     """Whether the tunables of a row follow from its number, as they do where a space was gone through in order: reading
     them back would take as long again as the rest."""
-    if run.strategy != "exhaustive" or not places:
+    from pto_tune.search.strategies import passes_refused
+
+    size = math.prod(len(tunable["domain"]) for tunable in run.tunables)
+    if run.strategy != "exhaustive" or not places or passes_refused(run.strategy, size):
         return False
     first = store.configurations(run.id, columns=["row", *places], limit=_COMPARED)
     wanted = _indices([len(tunable["domain"]) for tunable in run.tunables], first["row"])

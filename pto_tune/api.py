@@ -23,6 +23,7 @@ from pto_tune.executor.accounts import Accounts, accounts
 from pto_tune.exporters.pipe_checks import GATED
 from pto_tune.exporters.recommendation import Recommendation
 from pto_tune.exporters.recommending import (
+    assumed_numbers,
     configuration_warnings,
     family_of,
     periods_of_their_own,
@@ -36,6 +37,7 @@ from pto_tune.uncertainty.intervals import quick_interval
 from pto_tune.verdicts import OK, VERDICTS
 from pto_tune.workloads import workload as built_in
 from pto_tune.workloads import workload_names
+from pto_tune.workloads.files import load_workload, looks_like_path
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -64,15 +66,13 @@ Table = Any  # a DataFrame, a mapping of columns, or a sequence of configuration
 
 
 def workload(name: str | Workload | Path) -> Workload:
-    """A built-in workload by name, or one from a JSON file by its path (with a separator or ending in .json)."""
+    """A built-in workload by name, or one from a file by its path (with a separator, or ending in .json or .pto): JSON
+    or a PTOAS kernel."""
     if isinstance(name, Workload):
         return name
-    text = str(name)
-    if isinstance(name, Path) or "/" in text or "\\" in text or text.endswith(".json"):
-        from pto_tune.model.serial import load
-
-        return load(text)
-    return built_in(text)
+    if isinstance(name, Path) or looks_like_path(name):
+        return load_workload(name)
+    return built_in(name)
 
 
 def problem_of(
@@ -249,6 +249,7 @@ def recommendation(
     pto_isa: str | None = None,
     timing: str = "task",
     run: str | None = None,
+    row: int | None = None,
 ) -> Recommendation:
     """What an exporter needs for one configuration. ValueError where it is not ok or no header can carry it."""
     problem = problem_of(work, platform, pto_isa, timing)
@@ -260,6 +261,7 @@ def recommendation(
     env = row_environment(w, {n: int(c[0]) for n, c in e.table.items()})
     values = {n: label(parameter(w, n), int(c[0])) for n, c in e.table.items()}
     sizes = [p.name for p in w.problem]
+    codes = {n: int(e.table[n][0]) for n, shown_as in values.items() if isinstance(shown_as, str)}
     shown = {n: v for n, v in values.items() if n not in sizes}
     interval, samples = quick_interval(e)
     pipe_names = {f.slot_num_name for f in w.fifos} | {f.sync_period_name for f in w.fifos} | {"split"}
@@ -274,7 +276,7 @@ def recommendation(
         run=run,
         configuration=shown,
         problem={n: values[n] for n in sizes},
-        constants={n: v for n, v in shown.items() if isinstance(v, int) and n not in pipe_names},
+        constants={n: codes[n] if n in codes else int(v) for n, v in shown.items() if n not in pipe_names},
         pipes=pipe_recommendations(w, rule_set, env),
         predicted_us=float(e.time_us[0]),
         predicted_cycles=int(e.cycles[0]),
@@ -285,6 +287,10 @@ def recommendation(
         warnings=configuration_warnings(w, problem.platform, rule_set, env),
         interval_us=interval,
         samples=samples,
+        row=row,
+        codes=codes,
+        assumed=assumed_numbers(e),
+        source_sha256=w.source_sha256 or None,
     )
 
 
@@ -299,11 +305,13 @@ def export(
     run: str | None = None,
     namespace: str = "pto_tune_config",
     force: bool = False,
+    format: str = "header",
 ) -> Path:
-    """Write a configuration as a C++ header for the kernel build; returns the path. Complete or not at all."""
-    from pto_tune.exporters.header import write_header
+    """Write a configuration for the kernel build, as a C++ header or in another format of `pto_tune.exporters.formats`;
+    returns the path. Complete or not at all. ValueError says what cannot be exported, and what the format lacks."""
+    from pto_tune.exporters.formats import Options, format_named, write
 
     if not isinstance(configuration, Mapping):
         raise TypeError("configuration: expected a mapping of problem sizes and tunables")
     rec = recommendation(work, configuration, platform, pto_isa, timing, run)
-    return write_header(rec, path, force=force, namespace=namespace)
+    return write(format_named(format), [rec], path, Options(namespace=namespace), force)

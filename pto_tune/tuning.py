@@ -4,26 +4,24 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from pto_tune.search.driving import STOPPED, Progress, drive
+from db.records import DEAD_AFTER_S
+from pto_tune.search.driving import Progress
 from pto_tune.search.result import TuneResult
-from pto_tune.search.strategies import Plan, SearchError, make_plan
+from pto_tune.search.session import Search
+from pto_tune.search.strategies import SearchError
 
 if TYPE_CHECKING:
     import threading
 
     from cost_models.platform import Platform
     from db import Run, Store
-    from pto_tune.evaluation import Problem
     from pto_tune.model.nodes import Workload
-    from pto_tune.search.batches import Batch
-    from pto_tune.search.record import Recorder
-    from pto_tune.search.tally import Tally
-    from pto_tune.space import Space
 
 _log = logging.getLogger(__name__)
 
@@ -50,8 +48,11 @@ def tune(
     progress: Callable[[Progress], object] | None = None,
     stop: threading.Event | None = None,
     top: int = 20,
-    reuse: bool = False,
+    reuse: bool | Literal["never", "finished", "continue"] = "never",
+    dead_after_s: float = DEAD_AFTER_S,
     created: Callable[[Run], object] | None = None,
+    scheduler: str | None = None,
+    warm_start: str = "none",
 ) -> TuneResult:
     """Search for the fastest configurations of a workload.
 
@@ -59,7 +60,8 @@ def tune(
         workload: a built-in workload's name, or a workload.
         platform: a platform's name, the path of its file, or a platform.
         problem, domains: problem sizes, and values to try for tunables instead of their default domains.
-        strategy: see `search.strategies.make_plan`.
+        strategy: see `search.strategies.make_plan`. An exhaustive search of more than EXHAUSTIVE_LIMIT candidates goes
+            through those alone that no static rule refuses; the others are counted by rule and not stored.
         objectives: ("time",) or ("time", "memory"); the Pareto front of both is found either way.
         budget: configurations to look at, refused ones included.
         seconds: the search ends with the batch in which this time is over. Its run can then be resumed.
@@ -69,8 +71,22 @@ def tune(
         stop: set it to end the search after the batch in hand. Ctrl-C does the same; a second Ctrl-C raises
             KeyboardInterrupt at once, and what was stored stays.
         top: how many of the best configurations the result lists and the store has stall accounts of.
-        reuse: answer from a finished run of exactly this search where the store has one.
-        created: called with the new run as soon as the store has it.
+        reuse: what becomes of a run of exactly this search that the store has. "never" (False): nothing, a new run
+            is made; "finished" (True): it answers where it is done; "continue": it answers where it is done, and
+            otherwise the search goes on where it ended, with the same result as in one go. A run that was made when
+            another pto-tune, other numbers of the platform or another workload stood behind the same names is not
+            taken: a new one is made, and `TuneResult.origin` says what has changed. With `name`, only the run of that
+            name counts, and an outdated one gives its name to the new one. An exhaustive search goes on behind its
+            last stored row. A sampled one proposes again from its seed; what the store has of it is not executed or
+            stored again.
+        dead_after_s: with "continue", a run that is running is taken over once its last sign of life is so many
+            seconds old, by the database's clock. Its writer, should it live, is refused from then on.
+        created: called with the run as soon as the store has it, a new one or one that goes on.
+        scheduler: address of a Dask scheduler ("tcp://host:8786") on whose workers an exhaustive search runs; the
+            results are the same. It has to be trusted: see `search.distributed`.
+        warm_start: what a sampled search looks at first: "none", "auto" (the best of the newest runs of this workload
+            in the store, whatever their sizes and platforms), or a run of it by number, name or "latest". An exhaustive
+            search is the same either way. The same contents of the store give the same search.
 
     Raises:
         ValueError: (SearchError, TableError, PlatformError, StoreError ...) with everything that is wrong. A
@@ -78,38 +94,56 @@ def tune(
             that fails during the search leaves the batches that it has.
     """
     from pto_tune.evaluation import Problem
+    from pto_tune.search.earlier import REUSES
+    from pto_tune.search.exhaustive import plan_for
     from pto_tune.space import space
     from pto_tune.workloads import workload as built_in
 
     started = time.monotonic()
     _check_top(top)
+    if isinstance(reuse, bool):
+        reuse = "finished" if reuse else "never"
+    if reuse not in REUSES:
+        raise SearchError(f"reuse = {reuse!r}: choose one of {', '.join(REUSES)}")
     what = Problem.of(
         built_in(workload) if isinstance(workload, str) else workload, _platform(platform), pto_isa, timing
     )
     found = space(what.workload, problem, domains)
-    plan = make_plan(found.size, strategy, objectives, budget, seconds, seed)
+    plan, legal = plan_for(what, found, strategy, objectives, budget, seconds, seed)
     _log.info(
         "%s on %s, rule set %s: %d of %d configurations by %s, seed %d",
         what.workload.name, what.platform.name, what.rule_set.name, plan.budget, found.size, plan.strategy, plan.seed,
     )  # fmt: skip
+    go = Search(what, found, plan, legal, top, started, seconds, progress, stop, scheduler, created)
     with _opened(store) as opened:
         if opened is None:
-            session = _Session(what, found, plan, top, started)
-            return session.run(seconds, progress, stop)
-        from pto_tune.search.record import Recorder
+            if warm_start != "none":
+                raise SearchError(f"warm_start = {warm_start!r} takes runs of a store, and there is none: give a store")
+            return go.without_store()
+        from pto_tune.search.earlier import CONTINUE, NEVER, earlier
+        from pto_tune.search.restoring import OutdatedError
         from pto_tune.search.spec import run_spec
 
-        spec = run_spec(what, found, plan, name)
-        if reuse:
-            for run in opened.find_spec(spec.spec_sha256):
-                if run.state == "done":
-                    return _answer(opened, run, what, found, plan, top, started)
-        run = opened.create_run(spec)
-        _log.info("kept as run %d, %s", run.id, run.name)
-        if created is not None:
-            created(run)
-        recorder = Recorder(opened, run, what, found)
-        return _Session(what, found, plan, top, started, recorder).run(seconds, progress, stop)
+        started_from: dict[str, str] = {}
+        if warm_start != "none":
+            from pto_tune.search.warm import taken_up, warmed
+            from pto_tune.spaces.legal import LegalSpace
+
+            if reuse != NEVER:
+                plan, started_from = taken_up(plan, opened, what, found, warm_start)
+            if not plan.warm:
+                plan, started_from = warmed(plan, opened, found, LegalSpace.of(what, found), warm_start)
+            go = replace(go, plan=plan)
+        spec = run_spec(what, found, plan, name, started_from)
+        if reuse == NEVER:
+            return go.anew(opened, spec)
+        before = earlier(opened, spec, what, found, plan)
+        if before.same is not None and (before.same.state == "done" or reuse == CONTINUE):
+            try:
+                return go.on(opened, before.same, dead_after_s)
+            except OutdatedError as error:
+                return go.anew(opened, spec, before.same, str(error))
+        return go.anew(opened, spec, before.outdated, before.changed)
 
 
 def resume(
@@ -121,21 +155,24 @@ def resume(
     top: int = 20,
     platform: str | Path | Platform | None = None,
     workload: Workload | None = None,
+    scheduler: str | None = None,
+    dead_after_s: float = DEAD_AFTER_S,
 ) -> TuneResult:
-    """Go on with an interrupted exhaustive run behind its last stored row; a finished run of any strategy is
-    answered from the store. The result is that of an uninterrupted search.
+    """Go on with an interrupted run behind its last stored row; a finished one is answered from the store. The result
+    is that of an uninterrupted search. A sampled run proposes again from its seed up to there.
 
     Args:
         ref: the run's number, its name, or "latest".
         platform, workload: the run's own where they are not built in.
+        scheduler: as for `tune`; the run may have been made with or without one.
+        dead_after_s: as for `tune`.
 
     Raises:
-        SearchError: version, platform, workload or rules are not those of the run any more; it was sampled (a
-        sampler's
-            state is not kept). StoreError: unknown run, or somebody is still writing it.
+        SearchError: version, platform, workload or rules are not those of the run any more, or what the store has of
+            it is not what would be found now. StoreError: unknown run, or somebody is still writing it.
     """
-    from pto_tune.search.record import Recorder
-    from pto_tune.search.restoring import restore, same_search
+    from pto_tune.search.exhaustive import legal_of
+    from pto_tune.search.restoring import same_search
 
     started = time.monotonic()
     _check_top(top)
@@ -143,131 +180,9 @@ def resume(
         assert opened is not None
         run = opened.find_run(ref)
         what, found, plan = same_search(run, workload, None if platform is None else _platform(platform))
-        if run.state == "done":
-            return _answer(opened, run, what, found, plan, top, started)
-        if plan.strategy != "exhaustive":
-            raise SearchError(
-                f"run {run.id} ({run.name}) was searched by {plan.strategy!r}, and only an exhaustive run "
-                f"can be resumed: tune again with seed {run.seed}, which gives the same configurations"
-            )
-        recorder = Recorder(opened, opened.resume_run(run.id), what, found)
-        session = _Session(what, found, plan, top, started, recorder)
-        with session.ending():
-            session.tally = restore(opened, run, what, found, top)
-        return session.run(None, progress, stop)
-
-
-class _Session:
-    """One search from here to its end, with its run in the store if there is one."""
-
-    def __init__(
-        self,
-        problem: Problem,
-        space: Space,
-        plan: Plan,
-        top: int,
-        started: float,
-        recorder: Recorder | None = None,
-    ) -> None:
-        from pto_tune.search.tally import Tally
-
-        self._problem, self._space, self._plan = problem, space, plan
-        self._started, self._recorder = started, recorder
-        self.tally = Tally(top)
-
-    def run(
-        self,
-        seconds: float | None,
-        progress: Callable[[Progress], object] | None,
-        stop: threading.Event | None,
-    ) -> TuneResult:
-        """Search, then end the run: done, or stopped where stop, Ctrl-C or the time came first."""
-        run = None
-        with self.ending():
-            batches, says = self._batches()
-            reason = drive(
-                batches,
-                self.tally,
-                self._recorder,
-                self._problem,
-                self._plan.budget,
-                seconds=seconds,
-                progress=progress,
-                stop=stop,
-            )
-            message = says()
-            if reason:
-                message = f"{reason}, with {self.tally.done} of {self._plan.budget} configurations looked at"
-            if self._recorder is not None:
-                run = self._recorder.finish(self.tally, "stopped" if reason else "done", message)
-        return _result(run, self._problem, self._space, self._plan, self.tally, self._started, reason, message)
-
-    def _batches(self) -> tuple[Iterable[Batch], Callable[[], str]]:
-        """The batches that are left, and what there is to say after them."""
-        size, budget = self._space.size, self._plan.budget
-        if self._plan.strategy == "exhaustive":
-            from pto_tune.search.exhaustive import exhaustive
-
-            note = f"looked at the first {budget} of {size} configurations, as the budget says" if budget < size else ""
-            return exhaustive(self._problem, self._space, self.tally.done, budget), lambda: note
-        from pto_tune.search.sampled import SampledSearch
-
-        search = SampledSearch(self._problem, self._space, self._plan)
-        return search, lambda: search.message
-
-    @contextmanager
-    def ending(self) -> Iterator[None]:
-        """End the run in the store where something goes wrong, and say what is kept."""
-        from db.errors import StoreError
-
-        try:
-            yield
-        except BaseException as error:
-            if self._recorder is None:
-                raise
-            interrupted = isinstance(error, KeyboardInterrupt)
-            told = "interrupted" if interrupted else (str(error).partition("\n")[0] or type(error).__name__)
-            self._recorder.give_up(self.tally, "stopped" if interrupted else "failed", told)
-            if isinstance(error, StoreError):
-                kept = self._recorder.run
-                raise SearchError(
-                    f"run {kept.id} ({kept.name}) ended, {self._recorder.kept} of its {self._plan.budget} "
-                    f"configurations are kept: {error}"
-                ) from error
-            raise
-
-
-def _answer(store: Store, run: Run, problem: Problem, space: Space, plan: Plan, top: int, started: float) -> TuneResult:
-    """The result of a finished run, from the store."""
-    from pto_tune.search.restoring import restore
-
-    tally = restore(store, run, problem, space, top)
-    return _result(run, problem, space, plan, tally, started, "", run.message)
-
-
-def _result(
-    run: Run | None,
-    problem: Problem,
-    space: Space,
-    plan: Plan,
-    tally: Tally,
-    started: float,
-    reason: str,
-    message: str,
-) -> TuneResult:
-    return TuneResult(
-        run=run,
-        space=space,
-        problem=problem,
-        strategy=plan.strategy,
-        n_candidates=plan.budget,
-        n_evaluated=tally.done,
-        counts=tally.counts,
-        seconds=time.monotonic() - started,
-        stopped=reason == STOPPED,
-        message=message,
-        _leaders=tally.leaders,
-    )
+        legal = legal_of(what, found, plan)
+        go = Search(what, found, plan, legal, top, started, None, progress, stop, scheduler)
+        return go.on(opened, run, dead_after_s)
 
 
 def _check_top(top: int) -> None:

@@ -210,7 +210,10 @@ def _recommendation(run: Run, kernel: Kernel, view: RunView, position: int) -> A
 
     revision = revision_of(run, kernel.platform)
     configuration = _values(run, view, position)
-    return api.recommendation(kernel.workload, configuration, kernel.platform, revision, run.timing, run=run.name)
+    row = int(view.rows[position])
+    return api.recommendation(
+        kernel.workload, configuration, kernel.platform, revision, run.timing, run=run.name, row=row
+    )
 
 
 def _plain(summary: dict[str, Any]) -> dict[str, Any]:

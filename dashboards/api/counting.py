@@ -1,4 +1,4 @@
-"""How many configurations of a space are legal: counted in small spaces, estimated from a sample in large ones.
+"""How many configurations of a space are legal: counted, or estimated from a sample where that would take too long.
 
 Legal means here that no static rule refuses a configuration. Nothing is run: hangs, races and overwritten tiles show
 in a sweep only.
@@ -19,23 +19,19 @@ if TYPE_CHECKING:
     from pto_tune.model.nodes import Workload
     from pto_tune.space import Space
 
-MOST_EXACT = 200_000
-"""Largest space that is counted."""
+COUNT_S = 1.5
+"""Time for counting; spaces that take longer are sampled."""
 
-SAMPLE = 20_000
-"""Configurations of the sample of a larger one."""
+SAMPLE, SAMPLE_RANKS = 20_000, 2_000
+"""Configurations of the sample, and that of workloads with ranks, whose rules take longer."""
 
-MOST_EXACT_RANKS, SAMPLE_RANKS = 4_000, 2_000
-"""The same of workloads with ranks, whose rules are checked at two or three thousand a second."""
-
-_CHUNK = 50_000
 _Z95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Counted:
     """A space of `size` configurations, `legal` of them legal; `low` to `high` is a 95 % interval (the number itself
-    where `exact`). `refused`: of the `looked_at`, how many break each rule that refuses; one may break several."""
+    where `exact`). `refused`: of the `looked_at`, how many each rule refuses that is the first one to do so."""
 
     size: int
     legal: int
@@ -54,24 +50,34 @@ def count_legal(problem: Problem, space: Space, seed: int = 0) -> Counted:
     """
     import numpy as np
 
-    ranks = problem.workload.has_ranks
-    most, sample = (MOST_EXACT_RANKS, SAMPLE_RANKS) if ranks else (MOST_EXACT, SAMPLE)
     size = space.size
-    exact = size <= most
-    looked_at = size if exact else sample
-    random = np.random.default_rng(seed)
+    counted = _counted(problem, space)
+    if counted is not None:
+        return counted
+    looked_at = SAMPLE_RANKS if problem.workload.has_ranks else SAMPLE
     refused: dict[str, int] = {}
-    legal = 0
-    for start in range(0, looked_at, _CHUNK):
-        n = min(_CHUNK, looked_at - start)
-        table = space.table(np.arange(start, start + n)) if exact else _drawn(space, n, random)
-        legal += _legal(problem, table, n, refused)
-    if exact:
-        return Counted(size, legal, True, legal, legal, looked_at, refused)
+    legal = _legal(problem, _drawn(space, looked_at, np.random.default_rng(seed)), looked_at, refused)
     low, high = wilson(legal, looked_at)
     # what was seen is there, whatever the interval says
     low_n, high_n = max(int(low * size), min(legal, 1)), min(math.ceil(high * size), size - (legal < looked_at))
     return Counted(size, legal * size // looked_at, False, low_n, high_n, looked_at, refused)
+
+
+def _counted(problem: Problem, space: Space) -> Counted | None:
+    """The exact count; None where it takes too long or the space is too large to number."""
+    from pto_tune.spaces.legal import MOST_ROWS, LegalSpace
+    from pto_tune.spaces.tables import TimeOver
+
+    if space.size > MOST_ROWS:
+        return None
+    try:
+        legal = LegalSpace.of(problem, space, seconds=COUNT_S)
+    except TimeOver:
+        return None
+    if legal.late:
+        return None
+    count = legal.count()
+    return Counted(space.size, count.low, True, count.low, count.low, space.size, count.refused or {})
 
 
 def wilson(found: int, n: int) -> tuple[float, float]:
@@ -156,14 +162,10 @@ def _legal(problem: Problem, table: Mapping[str, Any], n: int, refused: dict[str
 
     env = environment(problem.workload, {**table, "block": np.zeros(n, dtype=np.int64)})
     broken = np.zeros(n, dtype=bool)
-    by_rule: dict[str, NDArray[np.bool_]] = {}
     for rule in legality.check(problem.workload, problem.platform, problem.rule_set, env, n):
         if rule.verdict == "refused":
-            found = np.broadcast_to(np.asarray(rule.broken, dtype=bool), n)
+            found = np.broadcast_to(np.asarray(rule.broken, dtype=bool), n) & ~broken
             broken |= found
-            # two instructions may share a rule
-            by_rule[rule.name] = by_rule[rule.name] | found if rule.name in by_rule else found
-    for name, found in by_rule.items():
-        if count := int(found.sum()):
-            refused[name] = refused.get(name, 0) + count
+            if count := int(found.sum()):
+                refused[rule.name] = refused.get(rule.name, 0) + count
     return n - int(broken.sum())

@@ -103,7 +103,7 @@ PtoIsa = Annotated[
     Field(description="Commit, date or rule set of the pto-isa headers; null: the family's default rule set."),
 ]
 Timing = Literal["task", "event", "sync", "device"]
-Strategy = Literal["auto", "exhaustive", "tpe", "nsga2", "qmc", "random"]
+Strategy = Literal["auto", "exhaustive", "bounds", "evolution", "tpe", "nsga2", "qmc", "random"]
 Sizes = Annotated[
     dict[Name, Value],
     Field(max_length=MOST_NAMES, description="Problem sizes by name; the rest has the workload's defaults."),
@@ -150,5 +150,5 @@ class SpaceAnswer(Model):
     high: Annotated[int, Field(ge=0, description="High end of the 95 % interval.")]
     looked_at: Annotated[int, Field(ge=0, description="Configurations that were checked, all or the sample's.")]
     refused: Annotated[
-        dict[str, int], Field(description="Of those looked at, how many each rule refuses; one may break several.")
+        dict[str, int], Field(description="Of those looked at, how many each rule is the first to refuse.")
     ]

@@ -14,9 +14,9 @@ router = APIRouter(tags=["spaces"])
 
 @router.post("/spaces")
 def space(request: SpaceRequest) -> SpaceAnswer:
-    """Size of a space and its legal configurations: counted up to 200,000, above that estimated from a sample of
-    20,000 with its 95 % interval. Workloads with ranks are counted up to 4,000 and sampled with 2,000. Nothing is kept
-    and nothing is run."""
+    """Size of a space and its legal configurations: counted, or where that takes more than a second or two
+    estimated from a sample of 20,000 (2,000 of workloads with ranks) with its 95 % interval. Nothing is kept and
+    nothing is run."""
     kernel = kernel_of(request)
     found, faults = checked_space(kernel.workload, request.problem, request.domains)
     if found is None:

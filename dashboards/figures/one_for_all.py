@@ -13,6 +13,7 @@ from dashboards.filtering import codes
 from dashboards.runview import RunView
 from dashboards.text import microseconds
 from dashboards.theme import LIGHT, Theme, message_figure
+from pto_tune.search.comparing import Good, best_few, ranked
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -21,23 +22,10 @@ if TYPE_CHECKING:
     Floats = NDArray[np.float64]
     Value = int | str
 
+__all__ = ["Good", "OneForAll", "common", "one_for_all", "one_for_all_figure", "ranked", "regret_text"]
+
 SHOWN = 5
 _LARGEST_KEY = 2**62
-
-
-@dataclass(frozen=True)
-class Good:
-    """A configuration: its values, and for every setting its time in microseconds and its regret, the share by which
-    that is above the best known."""
-
-    values: Mapping[str, Value]
-    time_us: tuple[float, ...]
-    regret: tuple[float, ...]
-
-    @property
-    def worst(self) -> float:
-        """The largest regret."""
-        return max(self.regret)
 
 
 @dataclass(frozen=True)
@@ -97,15 +85,6 @@ def _keys(view: RunView, at: Ints, unions: Mapping[str, Mapping[Any, int]]) -> I
     return keys
 
 
-def ranked(time_us: Floats, best_us: Floats) -> tuple[Ints, Floats]:
-    """Rows of `time_us` (n, m) without NaN, the least worst regret first (ties: least sum, then order), and all
-    regrets (n, m)."""
-    regret = time_us / best_us[None, :] - 1.0
-    rows = np.flatnonzero(np.isfinite(regret).all(axis=1))
-    worst, total = regret[rows].max(axis=1, initial=-np.inf), regret[rows].sum(axis=1)
-    return rows[np.lexsort((rows, total, worst))], regret
-
-
 def one_for_all(
     settings: Sequence[str],
     configurations: Sequence[Mapping[str, Value]] | Any,
@@ -121,9 +100,7 @@ def one_for_all(
     order, regret = ranked(time_us, best_us)
     known = tuple(map(float, best_us))
     total = len(time_us) if looked_at is None else looked_at
-    found = tuple(
-        Good(configurations[int(i)], tuple(time_us[i].tolist()), tuple(regret[i].tolist())) for i in order[:SHOWN]
-    )
+    found = best_few(configurations, time_us, regret, order, SHOWN)
     if found:
         why_not = ""
     elif total:

@@ -45,7 +45,7 @@ def record(run: Run, site: Site) -> dict[str, Any]:
         "best": "–" if best_us is None else microseconds(best_us),
         "looked_at": done,
         "legal": legal,
-        "state": run.state,
+        "state": run.status,
         "share": done / run.n_candidates if run.n_candidates else 1.0,
         "created": run.created_at.strftime("%Y-%m-%d %H:%M"),
     }

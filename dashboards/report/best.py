@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from dashboards.exports import FORMATS
+from dashboards.exports import format_named
 from dashboards.figures.bounds import MEANING, bounds_data, bounds_figure
 from dashboards.figures.causes import causes_data, causes_figure
 from dashboards.figures.causes import legend as causes_legend
@@ -201,7 +201,7 @@ def _sure(explanation: Explanation, runs: int) -> Panel:
 
 
 def _exports(subject: Subject, explanation: Explanation) -> Panel:
-    """Its text in every format, to copy; why not where it cannot be exported."""
+    """Its header, to copy; why not where it cannot be exported."""
     from pto_tune.api import not_exportable_because, recommendation
 
     why = not_exportable_because(explanation.evaluation, 0)
@@ -209,15 +209,10 @@ def _exports(subject: Subject, explanation: Explanation) -> Panel:
         return Panel("exports", "Export", (f"It is not exported: {why}.",), wide=True)
     view, p = subject.view, explanation.problem
     values = {**view.problem, **subject.values}
-    notes: list[str] = []
-    codes: list[Code] = []
+    form = format_named("header")
     try:
         rec = recommendation(p.workload, values, p.platform, subject.pto_isa or view.rule_set, p.timing, view.name)
+        text = form.render(rec)
     except ValueError as error:
         return Panel("exports", "Export", tuple(str(error).splitlines()), wide=True)
-    for form in FORMATS:
-        try:
-            codes.append(Code(form.title, form.render(rec)))
-        except ValueError as error:
-            notes += [f"{form.title}: {line}" for line in str(error).splitlines()]
-    return Panel("exports", "Export", tuple(notes), codes=tuple(codes), wide=True)
+    return Panel("exports", "Export", (), codes=(Code(form.title, text),), wide=True)

@@ -120,7 +120,7 @@ def _remedies(subject: Subject) -> Panel:
     data = remedies_data(view, None, None if subject.problem is None else memory_limits(subject.problem))
     title = "What it would take to become legal"
     if not data.remedies:
-        why = "Every configuration is ok." if len(view) else "The run holds no configurations yet."
+        why = "Every configuration that the run holds is ok." if len(view) else "The run holds no configurations yet."
         return Panel("remedies", title, (why,), wide=True)
     shown = data.remedies[:_RULES_SHOWN]
     rows = []

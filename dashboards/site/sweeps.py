@@ -161,13 +161,30 @@ class Sweeps:
 
 
 def check_size(wish: Wish) -> None:
-    """Refuse what would take the server too long. Errors: SweepError, and those of `space`."""
+    """Refuse what would take the server too long; legal configurations count, where they are counted within COUNT_S.
+    Errors: SweepError, and those of `space`."""
     from pto_tune.space import space
     from pto_tune.workloads import workload
 
-    size = space(workload(wish.workload), wish.problem, wish.domains).size
-    if min(size, wish.budget or size) > MOST_CANDIDATES and wish.strategy in ("auto", "exhaustive"):
+    model = workload(wish.workload)
+    found = space(model, wish.problem, wish.domains)
+    looked_at = min(found.size, wish.budget or found.size)
+    if wish.strategy not in ("exhaustive", "bounds") or looked_at <= MOST_CANDIDATES:
+        return  # the others end by themselves, or at their budget
+    from cost_models.platform import load_platform
+    from pto_tune.evaluation import Problem
+    from pto_tune.search.exhaustive import COUNT_S
+    from pto_tune.spaces.legal import LegalError, LegalSpace
+    from pto_tune.spaces.tables import TimeOver
+
+    try:
+        problem = Problem.of(model, load_platform(wish.platform), wish.pto_isa, wish.timing)
+        legal = LegalSpace.of(problem, found, seconds=COUNT_S).candidates
+        kind = "legal configurations"
+    except (TimeOver, LegalError):
+        legal, kind = found.size, "configurations"
+    if min(legal, wish.budget or legal) > MOST_CANDIDATES:
         raise SweepError(
-            f"the space has {size:,} configurations, and a server looks at no more than {MOST_CANDIDATES:,}: "
+            f"the space has {legal:,} {kind}, and a server looks at no more than {MOST_CANDIDATES:,}: "
             "leave values out, or give a budget"
         )

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from pto_tune.cli import errors, options, output, text
+from pto_tune.cli import bench_search, errors, options, output, text
 from pto_tune.cli.progress import Bar
 
 
@@ -15,7 +15,9 @@ def register(app: typer.Typer) -> None:
     group = typer.Typer(rich_markup_mode=None)
     group.callback(invoke_without_command=True)(bench)
     group.command(name="executor", short_help="Configurations evaluated a second.")(executor)
+    group.command(name="sweep", short_help="Whole searches a second, and their memory.")(sweep)
     group.command(name="uncertainty", short_help="Seconds for intervals and ties.")(uncertainty)
+    group.command(name="search", short_help="Evaluations and seconds of search strategies.")(bench_search.search)
     app.add_typer(group, name="bench", short_help="Measure how fast pto-tune is on this machine.")
 
 
@@ -25,7 +27,9 @@ def bench(ctx: typer.Context) -> None:
     \b
     Examples:
       pto-tune bench executor
+      pto-tune bench sweep
       pto-tune bench uncertainty
+      pto-tune bench search --seeds 3
     """
     if ctx.invoked_subcommand is None:
         typer.echo(ctx.get_help(), err=True)
@@ -87,6 +91,57 @@ def executor(
         ),
         right=["s0", "s1", "configurations", "configurations/s", "trips simulated", "threads"],
     )
+
+
+def sweep(
+    rows: Annotated[
+        list[int] | None,
+        typer.Option(
+            "--rows",
+            metavar="N",
+            min=1,
+            max=20_000_000,
+            help="Also a search of this many configurations. May be given several times.",
+        ),
+    ] = None,
+    million: Annotated[
+        bool, typer.Option("--million/--no-million", help="A search of a million configurations too.")
+    ] = True,
+    store: Annotated[bool, typer.Option("--store/--no-store", help="Keep what is found in a SQLite file.")] = True,
+    as_json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Measure how fast whole searches are, from the space to the store, and how much memory they take.
+
+    Flash Attention at s0 = s1 = 2048, exhaustively: enumerated, checked, executed and written to a SQLite file in
+    a temporary folder, each search in a process of its own. The default space, a million configurations, and as
+    many more as --rows says.
+
+    \b
+    Examples:
+      pto-tune bench sweep
+      pto-tune bench sweep --no-million --rows 10000000
+    """
+    with Bar("measuring searches", quiet=quiet):
+        from pto_tune import bench_sweep as measure
+
+        found = measure.sweep(rows or (), million=million, store=store)
+    if as_json:
+        output.as_json(found)
+        return
+    output.table(
+        ["set", "configurations", "executed", "store", "seconds", "configurations/s", "peak MiB"],
+        (
+            [
+                row["set"], text.count(row["configurations"]), text.count(row["executed"]), row["store"] or "none",
+                row["seconds"], text.count(row["configurations_per_s"]), row["peak_mib"] or "",
+            ]
+            for row in found
+        ),
+        right=["configurations", "executed", "seconds", "configurations/s", "peak MiB"],
+    )  # fmt: skip
+    versions = ", ".join(f"{name} {version}" for name, version in found[0]["versions"].items())
+    typer.echo(f"{found[0]['cores']} cores; {versions}")
 
 
 def uncertainty(

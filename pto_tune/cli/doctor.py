@@ -15,7 +15,12 @@ from pto_tune.cli.errors import CheckFailed
 FINE, NOTE, WRONG = "ok", "note", "wrong"
 
 LIBRARIES = ("numpy", "numba", "pandas", "sqlalchemy", "alembic", "optuna", "plotly", "dash", "pydantic", "typer")
-EXTRAS = {"postgres": ("psycopg",), "parquet": ("pyarrow",)}
+EXTRAS = {
+    "postgres": ("psycopg",),
+    "parquet": ("pyarrow",),
+    "distributed": ("dask", "distributed"),
+    "pto": ("tree-sitter", "tree-sitter-mlir"),
+}
 """Distributions behind each extra of `pip install 'pto-tune[...]'`."""
 
 

@@ -22,13 +22,20 @@ GROUP = "pto_tune.commands"
 
 OWN = (
     "tune",
+    "import",
+    "lint",
     "evaluate",
     "explain",
     "show",
     "export",
+    "rank",
+    "robust",
     "runs",
+    "db",
+    "check",
     "platforms",
     "workloads",
+    "space",
     "rules",
     "measure",
     "calibrate",
@@ -37,6 +44,9 @@ OWN = (
     "demo",
 )
 """Commands of this package, in the order in which the help lists them; each is a module beside this one."""
+
+_MODULES = {"import": "import_"}
+"""Modules that cannot have the name of their command."""
 
 _DISTRIBUTION = "pto-tune"
 
@@ -108,13 +118,18 @@ def _registers() -> dict[str, Callable[[], Register]]:
     (no installation, or one older than the source) is taken from this package."""
 
     def own(name: str) -> Callable[[], Register]:
-        return lambda: import_module(f"pto_tune.cli.{name}").register
+        return lambda: import_module(module_of(name)).register
 
     found: dict[str, Callable[[], Register]] = {name: own(name) for name in OWN}
     # Ours last: no other package takes the place of one of our commands.
     for point in sorted(entry_points(group=GROUP), key=lambda p: (_is_ours(p), p.name)):
         found[point.name] = point.load
     return found
+
+
+def module_of(command: str) -> str:
+    """The module of a command of this package."""
+    return f"pto_tune.cli.{_MODULES.get(command, command)}"
 
 
 def _is_ours(point: EntryPoint) -> bool:

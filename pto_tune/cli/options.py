@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
 
@@ -17,7 +17,7 @@ Workload = Annotated[
     str,
     typer.Argument(
         metavar="WORKLOAD",
-        help="A built-in workload ('pto-tune workloads' lists them), or the path of a workload's JSON.",
+        help="A built-in workload ('pto-tune workloads' lists them), or the path of a workload's JSON or .pto file.",
     ),
 ]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Number or name of a run, or 'latest'.")]
@@ -64,6 +64,38 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="Set a problem size or a tunable. May be given several times."),
 ]
+Domain = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--domain",
+        metavar="NAME=V1,V2,...",
+        help="Values to try for a tunable instead of its default domain. May be given several times.",
+    ),
+]
+Strategy = Annotated[
+    str,
+    typer.Option(
+        "--strategy",
+        metavar="auto|exhaustive|bounds|evolution|tpe|nsga2|qmc|random",
+        help=(
+            "How to search; 'auto' looks at everything where that is feasible. 'bounds' runs only what could be "
+            "better than the best, and proves it."
+        ),
+    ),
+]
+Objective = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--objective",
+        metavar="time|memory",
+        help="What to search for; give it twice for a trade-off.",
+        show_default="time",
+    ),
+]
+Budget = Annotated[
+    int | None, typer.Option("--budget", metavar="N", min=1, help="Evaluate at most so many configurations.")
+]
+Seed = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Seed; the same one gives the same search.")]
 Db = Annotated[
     str | None,
     typer.Option(
@@ -74,7 +106,30 @@ Db = Annotated[
         help="Where runs are kept: sqlite:///FILE or postgresql://USER@HOST/DATABASE.",
     ),
 ]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        "--scheduler",
+        metavar="tcp://HOST:PORT",
+        help=(
+            "Run an exhaustive search on the workers of this Dask scheduler ('dask scheduler', 'dask worker', the "
+            "extra 'distributed'), with the same results. It has to be trusted: who reaches its port can run code on "
+            "it and here. tls:// takes the certificates of Dask's own configuration."
+        ),
+        show_default="threads of this machine",
+    ),
+]
 Json = Annotated[bool, typer.Option("--json", help="Print JSON for machines instead of tables.")]
+TakeOver = Annotated[
+    bool,
+    typer.Option(
+        "--take-over",
+        help=(
+            "Take up a run that is running although its last sign of life is not a minute old, because you know that "
+            "its program is gone. If it is not, it can write no more."
+        ),
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="No progress bar.")]
 Row = Annotated[
     int | None,
@@ -104,15 +159,17 @@ def workload_named(text: str) -> Model:
     from pto_tune.workloads import workload, workload_names
 
     if text not in workload_names() and looks_like_path(text):
-        from pto_tune.model.serial import load
+        from pto_tune.workloads.files import load_workload
 
-        return load(Path(text))
+        return load_workload(text)
     return workload(text)
 
 
 def looks_like_path(text: str) -> bool:
     """Whether a workload is meant as a file rather than a name."""
-    return text.endswith(".json") or "/" in text or "\\" in text or Path(text).is_file()
+    from pto_tune.workloads import files
+
+    return files.looks_like_path(text) or Path(text).is_file()
 
 
 def assignments(texts: Sequence[str] | None, option: str) -> dict[str, str]:
@@ -152,6 +209,29 @@ def whole_numbers(words: str, option: str, most: int) -> list[int]:
             f"such as {option} 4,8"
         )
     return [int(word) for word in found]
+
+
+class Wishes(NamedTuple):
+    """A workload, its problem sizes, and the values to try for its tunables."""
+
+    model: Model
+    problem: dict[str, int]
+    domains: dict[str, list[int]]
+
+
+def wishes(workload: str, set_: Sequence[str] | None, domain: Sequence[str] | None) -> Wishes:
+    """What WORKLOAD, --set and --domain ask for; ValueError with everything that is wrong with them."""
+    fixed = assignments(set_, "--set")
+    tried = lists(domain, "--domain")
+    no_name_twice(list(fixed), list(tried), "--set and --domain")
+    model = workload_named(workload)
+    found = values(model, {**{name: [word] for name, word in fixed.items()}, **tried})
+    sizes = {p.name for p in model.problem}
+    return Wishes(
+        model,
+        {name: found[name][0] for name in fixed if name in sizes},
+        {name: column for name, column in found.items() if name in tried or name not in sizes},
+    )
 
 
 def values(model: Model, texts: Mapping[str, Sequence[str]]) -> dict[str, list[int]]:

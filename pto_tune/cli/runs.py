@@ -69,7 +69,7 @@ def list_runs(db: options.Db = None, as_json: options.Json = False) -> None:
             [
                 run.id,
                 run.name,
-                run.state,
+                run.status,
                 run.workload,
                 run.platform,
                 run.strategy,
@@ -87,6 +87,8 @@ def resume(
     run: options.Run,
     platform: options.RunPlatform = None,
     db: options.Db = None,
+    scheduler: options.Scheduler = None,
+    take_over: options.TakeOver = False,
     quiet: options.Quiet = False,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="Rows to show.")] = 10,
     as_json: options.Json = False,
@@ -94,21 +96,34 @@ def resume(
     """Go on with a run that was stopped or whose program ended before its time.
 
     The search continues behind the last configuration that the store holds, with the run's own workload,
-    platform, domains and seed.
+    platform, domains and seed. So does the command that started it, when it is given again.
+
+    A run that somebody is writing is refused. Its program counts as gone after a minute without a sign of life; the
+    run's state is then 'interrupted'.
 
     \b
     Example:
       pto-tune runs resume latest
+      pto-tune runs resume 3 --take-over
     """
+    from pto_tune.cli.leaving import two_interrupts
     from pto_tune.cli.progress import Bar
-    from pto_tune.cli.tune import finish
+    from pto_tune.cli.tune import dead_after_s, finish
 
-    with Bar(f"resuming {run}", quiet=quiet) as bar:
+    with Bar(f"resuming {run}", quiet=quiet) as bar, two_interrupts():
         from db import open_store
         from pto_tune import tuning
 
         with open_store(db, create=False) as store:
-            result = tuning.resume(store, run, progress=bar, top=top, platform=platform)
+            result = tuning.resume(
+                store,
+                run,
+                progress=bar,
+                top=top,
+                platform=platform,
+                scheduler=scheduler,
+                dead_after_s=dead_after_s(take_over),
+            )
     finish(result, top, as_json)
 
 

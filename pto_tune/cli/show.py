@@ -87,7 +87,7 @@ def varied(run: Run) -> list[str]:
 
 def facts(run: Run) -> None:
     """What a run is, one fact a line."""
-    output.say(f"run {run.id}, {run.name}: {run.state}{f' ({run.message})' if run.message else ''}")
+    output.say(f"run {run.id}, {run.name}: {run.status}{f' ({run.message})' if run.message else ''}")
     fixed = {t["name"]: t["domain"][0] for t in run.tunables if len(t["domain"]) == 1}
     for name, value in (
         ("workload", f"{run.workload} ({text.settings(run.problem)})"),
@@ -114,7 +114,7 @@ def run_facts(run: Run) -> dict[str, Any]:
     return {
         "run": run.id,
         "name": run.name,
-        "state": run.state,
+        "state": run.status,
         "message": run.message,
         "workload": run.workload,
         "problem": run.problem,

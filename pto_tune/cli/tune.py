@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from pto_tune.cli import answer, errors, options, output, rule_words, sure, text
+from pto_tune.cli.leaving import two_interrupts
 from pto_tune.cli.progress import Bar
 
 if TYPE_CHECKING:
@@ -25,47 +26,33 @@ def tune(
     pto_isa: options.PtoIsa = None,
     timing: options.Timing = "task",
     set_: options.Set = None,
-    domain: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--domain",
-            metavar="NAME=V1,V2,...",
-            help="Values to try for a tunable instead of its default domain. May be given several times.",
-        ),
-    ] = None,
-    strategy: Annotated[
-        str,
-        typer.Option(
-            "--strategy",
-            metavar="auto|exhaustive|tpe|nsga2|qmc|random",
-            help="How to search; 'auto' looks at everything where that is feasible.",
-        ),
-    ] = "auto",
-    objective: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--objective",
-            metavar="time|memory",
-            help="What to search for; give it twice for a trade-off.",
-            show_default="time",
-        ),
-    ] = None,
-    budget: Annotated[
-        int | None,
-        typer.Option("--budget", metavar="N", min=1, help="Evaluate at most so many configurations."),
-    ] = None,
+    domain: options.Domain = None,
+    strategy: options.Strategy = "auto",
+    objective: options.Objective = None,
+    budget: options.Budget = None,
     seconds: Annotated[
         float | None, typer.Option("--seconds", metavar="S", min=0.0, help="Search at most so long.")
     ] = None,
-    seed: Annotated[
-        int, typer.Option("--seed", metavar="N", min=0, help="Seed; the same one gives the same search.")
-    ] = 0,
+    seed: options.Seed = 0,
+    warm_start: Annotated[
+        str,
+        typer.Option(
+            "--warm-start",
+            metavar="none|auto|RUN",
+            help="Look first at what earlier runs of this workload found best: of the newest ones, or of one run.",
+        ),
+    ] = "none",
     db: options.Db = None,
     no_db: Annotated[bool, typer.Option("--no-db", help="Keep nothing.")] = False,
     name: Annotated[
         str | None,
         typer.Option("--name", metavar="NAME", help="Name of the run.", show_default="workload-platform-number"),
     ] = None,
+    scheduler: options.Scheduler = None,
+    anew: Annotated[
+        bool, typer.Option("--anew", help="Search in a new run, whatever the store has of this search already.")
+    ] = False,
+    take_over: options.TakeOver = False,
     top: Annotated[int, typer.Option("--top", metavar="N", min=1, help="How many configurations to show.")] = 10,
     as_json: options.Json = False,
     quiet: options.Quiet = False,
@@ -74,7 +61,12 @@ def tune(
 
     Every combination of the tunables' domains is a candidate; --set fixes a problem size or a tunable,
     --domain replaces a domain. The run is kept in the store, for 'pto-tune show', 'explain' and 'export'.
-    Ctrl-C finishes the batch in hand, keeps what was found and prints the best so far.
+    Ctrl-C finishes the batch in hand, keeps what was found and prints the best so far; a second one leaves at once.
+
+    The same command again is answered from the store where its run is done, and goes on with it where it was
+    interrupted, with the result of an uninterrupted search; --anew starts a new run. If pto-tune, the numbers of the
+    platform or the workload have changed since, a new run is started, and it says which of them did. A run that another
+    program is writing is refused.
 
     \b
     Examples:
@@ -84,13 +76,8 @@ def tune(
 
     Exit code 1: no configuration is legal.
     """
-    fixed = options.assignments(set_, "--set")
-    domains = options.lists(domain, "--domain")
-    options.no_name_twice(list(fixed), list(domains), "--set and --domain")
-    model = options.workload_named(workload)
-    values = options.values(model, {**{n: [word] for n, word in fixed.items()}, **domains})
-    sizes = {p.name for p in model.problem}
-    with Bar(f"tuning {model.name}", quiet=quiet) as bar:
+    model, problem, domains = options.wishes(workload, set_, domain)
+    with Bar(f"tuning {model.name}", quiet=quiet) as bar, two_interrupts():
         from db.urls import DEFAULT_URL
         from pto_tune import tuning
 
@@ -99,8 +86,8 @@ def tune(
             platform=platform,
             pto_isa=pto_isa,
             timing=timing,
-            problem={n: values[n][0] for n in fixed if n in sizes},
-            domains={n: column for n, column in values.items() if n in domains or n not in sizes},
+            problem=problem,
+            domains=domains,
             strategy=strategy,
             objectives=tuple(objective or ("time",)),
             budget=budget,
@@ -110,8 +97,19 @@ def tune(
             name=name,
             progress=bar,
             top=top,
+            scheduler=scheduler,
+            reuse="never" if anew else "continue",
+            dead_after_s=dead_after_s(take_over),
+            warm_start=warm_start,
         )
     finish(result, top, as_json)
+
+
+def dead_after_s(take_over: bool) -> float:
+    """For how long a run has to be silent before another program may go on with it."""
+    from db.records import DEAD_AFTER_S
+
+    return 0.0 if take_over else DEAD_AFTER_S
 
 
 def finish(result: TuneResult, top: int, as_json: bool) -> None:
@@ -129,12 +127,17 @@ def finish(result: TuneResult, top: int, as_json: bool) -> None:
 
 
 def stalls(result: TuneResult) -> dict[str, Any] | None:
-    """Where the time of the best configuration goes; None where there is no best."""
+    """Where the time of the best configuration goes; None where there is no best, and `why_not` alone where a program
+    has too many instructions to tell."""
     if result.best is None:
         return None
+    from pto_tune.executor.engine import ExecutorError
     from pto_tune.explaining.explanation import explain_configuration
 
-    return explain_configuration(result.problem, result.best["configuration"]).summary(sure=False)
+    try:
+        return explain_configuration(result.problem, result.best["configuration"]).summary(sure=False)
+    except ExecutorError as error:
+        return {"why_not": str(error)}
 
 
 def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10, known: Sure | None = None) -> None:
@@ -154,8 +157,9 @@ def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10, know
         f"{result.n_evaluated:,} of {result.n_candidates:,} configurations in {result.seconds:.2f} s "
         f"({result.strategy})"
     )
-    if result.message:
-        output.say(result.message)
+    for said in (result.origin, result.message):
+        if said:
+            output.say(said)
     if result.best is not None and summary is not None:
         output.heading("Best configurations")
         answer.best_table(result.top[:top], varied, known)
@@ -165,7 +169,11 @@ def show(result: TuneResult, summary: dict[str, Any] | None, top: int = 10, know
     if result.best is not None and summary is not None:
         output.heading("Pareto front of time against on-chip memory")
         answer.front_table(front(result), varied)
-        answer.stall_account(summary)
+        if "why_not" in summary:
+            output.say()
+            output.say(f"where the time of the best one goes is not told: {summary['why_not']}")
+        else:
+            answer.stall_account(summary)
         if not result.best["exportable"]:
             output.say()
             output.say("the best configuration cannot be exported: a TPipe derives another SyncPeriod")
@@ -184,8 +192,9 @@ def no_legal(result: TuneResult) -> str:
         reverse=True,
     )
     most = f", most of them {rules[0][1]} ({rules[0][0]:,})" if rules else ""
+    looked_at = sum(n for by in result.counts.values() for n in by.values())
     return (
-        f"none of the {result.n_evaluated:,} configurations of {result.problem.workload.name} is legal and "
+        f"none of the {looked_at:,} configurations of {result.problem.workload.name} is legal and "
         f"safe{most}: set other problem sizes with --set or other values with --domain"
     )
 
@@ -233,5 +242,6 @@ def as_plain(result: TuneResult, summary: dict[str, Any] | None, top: int, known
         "seconds": result.seconds,
         "stopped": result.stopped,
         "message": result.message,
+        "origin": result.origin,
         "other_behaviour": other_headers(result),
     }

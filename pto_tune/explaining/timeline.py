@@ -106,6 +106,10 @@ class Timeline:
         return t
 
 
+MOST_OPERATIONS = 2**22
+"""A longer timeline is refused: this one takes most of a gigabyte."""
+
+
 def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int = 0, wave: int = 0) -> Timeline:
     """The events of a block of a row: of block 0 in a full wave unless said otherwise. ValueError where it hangs."""
     lanes = x.lanes
@@ -117,7 +121,7 @@ def timeline(code: Code, platform: Platform, x: Execution, row: int, block: int 
         wave = 1 - wave
     dur = stretched(x, lane, wave)
     structure = np.ascontiguousarray(lanes.columns.structure[lane])
-    buffers = Buffers(cap=capacity_of_channels(structure[None, :], code))
+    buffers = Buffers(cap=capacity_of_channels(structure[None, :], code), most=MOST_OPERATIONS)
     while True:
         table = np.zeros((buffers.operations, 8), dtype=np.int64)
         sources = np.zeros((4 * buffers.operations, 4), dtype=np.int64)

@@ -39,7 +39,12 @@ def trace_events(t: Timeline, clock_mhz: float) -> list[dict[str, Any]]:
                 "name": event.name,
                 "ts": event.start / clock_mhz,
                 "dur": (event.end - event.start) / clock_mhz,
-                "args": {"start_cycles": event.start, "end_cycles": event.end},
+                "args": {
+                    "start_cycles": event.start,
+                    "end_cycles": event.end,
+                    # a flag for another core does not hold its pipe
+                    **({"signal": True} if t.is_signal(event.operation) else {}),
+                },
                 **place(event.pipe),
             }
         )

@@ -19,6 +19,15 @@ MOST_RANKS = 64
 _MOST_BLOCKS = 128
 """With ranks, blocks beyond these are not looked at: no platform has room for them, so that they are refused."""
 
+MOST_VARYING = 2**18
+"""Most blocks of a configuration whose blocks differ."""
+MOST_GRID = 2**26
+"""Most blocks, each counted for every configuration, that are looked at in one call."""
+
+
+class PlacesError(ValueError):
+    """More blocks than can be looked at."""
+
 
 class Places:
     """Blocks and ranks that can differ, as rows of a grid; everything else is evaluated once.
@@ -98,6 +107,14 @@ def _extents(workload: Workload, env: Mapping[str, Any], n: int, names: Collecti
     else:
         varying = column(evaluate(workload.launch.varying, env), n) != 0
         blocks = np.where(varying, np.maximum(column(evaluate(workload.launch.blocks, env), n), 1), 1)
+        most = int(blocks.max(initial=1))
+        if most > MOST_VARYING:
+            raise PlacesError(f"{most} blocks that differ from each other: expected at most {MOST_VARYING}")
+        if most > 1 and most * n > MOST_GRID:
+            raise PlacesError(
+                f"{n} configurations of up to {most} blocks that differ from each other: expected at most "
+                f"{MOST_GRID} blocks in all, evaluate fewer at once"
+            )
     return blocks, ranks
 
 

@@ -7,7 +7,7 @@ An expression is data: a number, a name, or an operation on expressions. It is e
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING, Any, Union
@@ -22,10 +22,16 @@ MAX_VALUE = 2**31
 """No problem size, tunable or literal may exceed this magnitude."""
 
 MAX_PRODUCT = 2**62
-"""No product may exceed this magnitude: what goes on from there fits into 64 bits."""
+"""No product may exceed this magnitude."""
+
+MAX_SUM = 2**63 - 1
+"""No sum or difference may exceed this magnitude: what goes on from there fits into 64 bits."""
 
 MAX_DEPTH = 60
 """Deepest nesting that is read from JSON."""
+
+MAX_SHOWN = 200
+"""Most characters of an expression in an error."""
 
 MAX_LISTED = 24
 """Most words that an error lists."""
@@ -172,27 +178,33 @@ def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
 
     Division and remainder by zero give 0: the legality rules refuse such configurations by name, and the
     other columns of the same table must not be disturbed by them.
+
+    ExpressionError: an unknown name, or a product or sum that is too large.
     """
+    return _valued(expr(e), env)[0]
+
+
+def _valued(e: Expr, env: Mapping[str, Any]) -> tuple[Any, int | None]:
+    """The value, and a bound of its magnitude where one is known without looking at the values."""
     import numpy as np
 
-    e = expr(e)
     if e.op == "int":
-        return np.int64(e.args[0])
+        return np.int64(e.args[0]), abs(int(e.args[0]))
     if e.op == "name":
         try:
-            return env[e.args[0]]
+            return env[e.args[0]], None
         except KeyError:
             raise ExpressionError(f"unknown name {e.args[0]!r}: known are {', '.join(sorted(env))}") from None
-    v = [np.asarray(evaluate(a, env), dtype=np.int64) for a in e.args]
+    operands = [_valued(a, env) for a in e.args]
+    v = [np.asarray(value, dtype=np.int64) for value, _ in operands]
+    bound: int | None = 1
     r: Any
     match e.op:
-        case "+":
-            r = v[0] + v[1]
-        case "-":
-            r = v[0] - v[1]
+        case "+" | "-":
+            bound = _bounded(e, operands, MAX_SUM)
+            r = v[0] + v[1] if e.op == "+" else v[0] - v[1]
         case "*":
-            if _largest(v[0]) * _largest(v[1]) > MAX_PRODUCT:
-                raise ExpressionError(f"{e}: a product is beyond {MAX_PRODUCT}: the sizes are too large")
+            bound = _bounded(e, operands, MAX_PRODUCT)
             r = v[0] * v[1]
         case "//" | "%" | "ceildiv":
             safe = np.where(v[1] == 0, 1, v[1])
@@ -203,10 +215,13 @@ def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
             else:
                 r = -((-v[0]) // safe)
             r = np.where(v[1] == 0, 0, r)
+            bound = operands[1 if e.op == "%" else 0][1]
         case "min":
             r = np.minimum(v[0], v[1])
+            bound = _widest(operands)
         case "max":
             r = np.maximum(v[0], v[1])
+            bound = _widest(operands)
         case "==":
             r = v[0] == v[1]
         case "!=":
@@ -227,9 +242,40 @@ def evaluate(e: ExprLike, env: Mapping[str, Any]) -> Any:
             r = v[0] == 0
         case "where":
             r = np.where(v[0] != 0, v[1], v[2])
+            bound = _widest(operands[1:])
         case _:
             raise ExpressionError(f"unknown operator {e.op!r}: known are {', '.join(OPERATORS)}")
-    return np.asarray(r, dtype=np.int64)
+    return np.asarray(r, dtype=np.int64), bound
+
+
+def _bounded(e: Expr, operands: Sequence[tuple[Any, int | None]], most: int) -> int:
+    """A bound of a sum, difference or product. ExpressionError where it is above `most`, by the values themselves."""
+    import numpy as np
+
+    bound = most + 1
+    if all(known is not None for _, known in operands):
+        bound = _combined(e.op, [known or 0 for _, known in operands])
+    if bound > most:
+        bound = _combined(e.op, [_largest(np.asarray(value)) for value, _ in operands])
+    if bound > most:
+        what = "product" if e.op == "*" else "sum"
+        raise ExpressionError(f"{_shown(e)}: a {what} is beyond {most}: the sizes are too large")
+    return bound
+
+
+def _combined(op: str, magnitudes: Sequence[int]) -> int:
+    return magnitudes[0] * magnitudes[1] if op == "*" else magnitudes[0] + magnitudes[1]
+
+
+def _widest(operands: Sequence[tuple[Any, int | None]]) -> int | None:
+    known = [bound for _, bound in operands if bound is not None]
+    return max(known) if len(known) == len(operands) else None
+
+
+def _shown(e: Expr) -> str:
+    """An expression in an error, cut short."""
+    text = str(e)
+    return text if len(text) <= MAX_SHOWN else f"{text[: MAX_SHOWN - 3]}..."
 
 
 def to_json(e: ExprLike) -> Any:

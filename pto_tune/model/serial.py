@@ -160,7 +160,8 @@ class _Object(dict[str, Any]):
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        self.twice = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
+        once = len(self) == len(pairs)
+        self.twice = [] if once else [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
 
 
 class _Reader:

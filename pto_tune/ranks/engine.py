@@ -11,10 +11,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from pto_tune.executor.engine import ExecutorError, thread_count
+from pto_tune.executor.extent import check_places, check_steps
 from pto_tune.executor.jit import call
+from pto_tune.lowering.code import EXEC
 from pto_tune.ranks import kernel, state
 from pto_tune.ranks import tables as t
-from pto_tune.ranks.numbers import MOST_EVENTS, numbers
+from pto_tune.ranks.numbers import MOST_EVENTS, MOST_STEPS, numbers
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
@@ -71,7 +73,8 @@ class RankRun:
 def run_row(code: Code, platform: Platform, row: Mapping[str, int], *, events: int = 0) -> RankRun:
     """Run one configuration (problem sizes and tunables), with up to `events` instructions logged.
 
-    ExecutorError where the program does not end within `MOST_EVENTS` requests, sweeps and arrivals.
+    ExecutorError where the program does not end within `MOST_EVENTS` requests, sweeps and arrivals, and `MOST_STEPS`
+    scalar operations.
     """
     assert code.ranks is not None
     net = t.net_of(code)
@@ -108,9 +111,10 @@ def run_row(code: Code, platform: Platform, row: Mapping[str, int], *, events: i
             raise ExecutorError(f"the program sends or sees more than {MOST_LOGGED // 4} signals: make it shorter")
     if status == t.TOO_LONG:
         raise ExecutorError(
-            f"the program does not end within {MOST_EVENTS} transfers and sweeps over signals: "
-            "make it shorter, or bound its polling"
+            f"the program does not end within {MOST_EVENTS} transfers and sweeps over signals and {MOST_STEPS} scalar "
+            "operations: make it shorter, or bound its polling"
         )
+    check_steps(int(out.totals[2] + out.totals[3]) + 1, _longest(code, x), t.UNIT)
     a, s, loose, ev, faults = (int(v) for v in log.counts)
     return RankRun(
         status=status,
@@ -151,10 +155,30 @@ def run_rows(
         return list(pool.map(lambda row: keep(run_row(code, platform, row)), rows))
 
 
+def _longest(code: Code, x: t.Numbers) -> float:
+    """Most cycles that one step can add to a time, by everything that has a price together."""
+    issues = int(code.ops[code.ops[:, 0] == EXEC, 2].max(initial=1))
+    parts = [
+        x.dur,
+        x.times,
+        x.latency,
+        x.arrival,
+        x.hold,
+        x.sweep,
+        x.params[[t.P_WAIT, t.P_BARRIER, t.P_POST_HOLD_SET, t.P_POST_HOLD_ADD]],
+    ]
+    units = [x.draw, x.units]
+    return (
+        sum(float(a.max(initial=0)) for a in parts)
+        + sum(float(a.max(initial=0)) for a in units) / t.UNIT
+        + (float(issues) * float(x.params[t.P_ISSUE]))
+    )
+
+
 def _capacity(code: Code, x: t.Numbers) -> int:
     """Places of a ring: a power of two above every number of copies and slots, and twice the queues' depth."""
     most = 2 * int(x.params[t.P_QUEUE]) + 8
     columns = [ch.initial for ch in code.channels if ch.initial >= 0] + [e.slot_num for e in code.endpoints]
     if columns:
-        most = max(most, 2 * int(x.st[:, columns].max(initial=0)))
+        most = max(most, 2 * check_places(int(x.st[:, columns].max(initial=0))))
     return 1 << most.bit_length()

@@ -30,8 +30,9 @@ from pto_tune.ranks.steps import (
 from pto_tune.ranks.tables import (
     A_CORE, A_ELEMENT, A_KIND, A_OPERATION, A_RANK, A_SENT, A_THEN, A_TIME, A_VALUE,
     DONE, F_ELEMENT, F_LINK, F_PEER, F_VIEW, FAULT, FULL, GAVE_UP, HANG, P_BARRIER, P_BLOCKS, P_ISSUE, P_MOST_EVENTS,
-    P_POST_HOLD_SET, P_RANKS, P_SWEEPS_PER_BARRIER, P_WAIT, SEEN, SEEN_BY_TEST, TOO_LONG, W_BEGUN, W_COMPARISON,
-    W_CORE, W_ELEMENT, W_ELEMENTS, W_HOW, W_OPERATION, W_POLLS, W_SEEN, W_VALUE, W_WORK, Log, Net, Numbers, Outcome,
+    P_MOST_STEPS, P_POST_HOLD_SET, P_RANKS, P_SWEEPS_PER_BARRIER, P_WAIT, SEEN, SEEN_BY_TEST, TOO_LONG, W_BEGUN,
+    W_COMPARISON, W_CORE, W_ELEMENT, W_ELEMENTS, W_HOW, W_OPERATION, W_POLLS, W_SEEN, W_VALUE, W_WORK, Log, Net,
+    Numbers, Outcome,
 )  # fmt: skip
 # isort: on
 
@@ -65,6 +66,7 @@ def run(net: Net, x: Numbers, w: World, log: Log, out: Outcome) -> int:
     counts = log.counts
     n_heap = 0
     served = 0
+    steps = 0
     now = 0
     inst = -1
     starting = True
@@ -256,6 +258,9 @@ def run(net: Net, x: Numbers, w: World, log: Log, out: Outcome) -> int:
                     cs[g, POLL] = P_ASKED
                     n_heap = push(heap, n_heap, cs[g, POLL_AT], REQUESTS + inst * slots + _slot(net.core_pipe, c))
                 while cs[g, ENDED] == 0 and cs[g, POLL] == P_NONE:
+                    steps += 1
+                    if steps > x.params[P_MOST_STEPS]:
+                        return TOO_LONG
                     i = cs[g, PC]
                     op, a, b = ops[i, 0], ops[i, 1], ops[i, 2]
                     if op == LET:
@@ -452,6 +457,7 @@ def run(net: Net, x: Numbers, w: World, log: Log, out: Outcome) -> int:
     out.totals[0] = status
     out.totals[1] = last
     out.totals[2] = served
+    out.totals[3] = steps
     for i in range(out.lag.shape[0]):
         out.lag[i] = w.servers[1, i]
     for i in range(n_inst):

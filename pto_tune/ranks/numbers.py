@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 from cost_models import dma, link, scalar, signals
 from cost_models.rounding import to_cycles
 from cost_models.sharing import RESOURCES, capacity_bytes_per_cycle
+from pto_tune.executor.extent import whole_units
 from pto_tune.lowering.columns import columns_of, environment
 from pto_tune.model.expr import evaluate
 from pto_tune.ranks import tables as t
@@ -27,8 +28,10 @@ MOST_ELEMENTS = 2**20
 """Most signals in the memory of a rank."""
 MOST_SWEPT = 4096
 """Most elements of one view."""
-MOST_EVENTS = 2**26
+MOST_EVENTS = 2**21
 """Requests, sweeps and arrivals of one run: a program that has more is refused."""
+MOST_STEPS = 2**24
+"""Scalar operations of all cores of one run, loop ends included: a program that has more is refused."""
 
 
 def instances(workload: Workload, row: Mapping[str, int]) -> tuple[int, int, dict[str, Any]]:
@@ -80,7 +83,7 @@ def numbers(code: Code, platform: Platform, row: Mapping[str, int]) -> tuple[t.N
         scalars[:, i] = evaluate(e, by_sub[sub])
     draw = np.stack(
         [
-            np.ceil(t.UNIT * columns.bytes[r] / capacity_bytes_per_cycle(platform, name)).astype(np.int64)
+            whole_units(t.UNIT * columns.bytes[r].astype(np.float64) / capacity_bytes_per_cycle(platform, name))
             for r, name in enumerate(RESOURCES)
         ]
     )
@@ -94,6 +97,7 @@ def numbers(code: Code, platform: Platform, row: Mapping[str, int]) -> tuple[t.N
     for k, store in enumerate(("signal.store", "signal.atomic")):
         params[t.P_POST_HOLD_SET + k] = to_cycles(2.0 * platform["signal.cache_line"] + platform[store])
     params[t.P_RANKS], params[t.P_BLOCKS], params[t.P_MOST_EVENTS] = ranks, blocks, MOST_EVENTS
+    params[t.P_MOST_STEPS] = MOST_STEPS
 
     latency = np.zeros((len(kinds) + 1, 2, 2), dtype=np.int64)
     arrival = np.zeros((len(kinds) + 1, 2), dtype=np.int64)

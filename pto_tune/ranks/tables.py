@@ -34,9 +34,9 @@ U_L2, U_L2_READ, U_OUT, U_IN, U_PAIR = range(5)
 # scalars of `Numbers.params`
 (
     P_ISSUE, P_WAIT, P_QUEUE, P_BARRIER, P_SWEEPS_PER_BARRIER, P_POST_HOLD_SET, P_POST_HOLD_ADD, P_RANKS, P_BLOCKS,
-    P_MOST_EVENTS,
-) = range(10)  # fmt: skip
-P_SIZE = 10
+    P_MOST_EVENTS, P_MOST_STEPS,
+) = range(11)  # fmt: skip
+P_SIZE = 11
 
 
 class Net(NamedTuple):
@@ -97,7 +97,7 @@ class Log(NamedTuple):
 class Outcome(NamedTuple):
     """Results of one configuration."""
 
-    totals: Ints  # (4): status, cycles, events served, -
+    totals: Ints  # (4): status, cycles, events served, scalar steps
     busy: Ints  # (instances, pipes)
     waits: Ints  # (instances, wait names)
     core_end: Ints  # (instances) end of the last thing of each

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 from cost_models import dma, link
 from cost_models.rounding import to_cycles
 from cost_models.sharing import capacity_bytes_per_cycle
+from pto_tune.executor.extent import whole_units
 from pto_tune.model.expr import evaluate
 from pto_tune.ranks import tables as t
 from pto_tune.remote import columns as cut
@@ -270,4 +271,4 @@ def _pieces(call: _Call, tile: _Tile | None, row: Ints) -> tuple[Ints, Ints]:
 
 def _units(size: Any, capacity: float) -> Ints:
     """Parts of a cycle for which a server is taken."""
-    return np.ceil(t.UNIT * np.asarray(size, dtype=np.float64) / capacity).astype(np.int64)
+    return whole_units(t.UNIT * np.asarray(size, dtype=np.float64) / capacity)

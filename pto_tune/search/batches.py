@@ -47,12 +47,18 @@ def on_chip_bytes(by_memory: Mapping[str, Ints]) -> Ints:
     return total
 
 
-def evaluated(problem: Problem, space: Space, rows: Ints) -> Iterator[Batch]:
-    """Evaluate rows of a space, in order, in as few calls as MAX_LANES allows."""
+def evaluated(problem: Problem, space: Space, rows: Ints, threads: int | None = None) -> Iterator[Batch]:
+    """Evaluate rows of a space, in order, in as few calls as MAX_LANES allows, on so many threads (None: one a
+    processor)."""
     table = space.table(rows)
     for start, end in _pieces(_lanes(problem, table, rows.shape[0])):
         piece = {name: column[start:end] for name, column in table.items()}
-        yield Batch(rows[start:end], evaluation.evaluate_columns(problem, piece))
+        yield Batch(rows[start:end], evaluation.evaluate_columns(problem, piece, threads=threads))
+
+
+def pieces(problem: Problem, space: Space, rows: Ints) -> Iterator[tuple[int, int]]:
+    """The ranges, start and end, in which `evaluated` takes these rows."""
+    return _pieces(_lanes(problem, space.table(rows), rows.shape[0]))
 
 
 def _lanes(problem: Problem, table: Mapping[str, Any], n: int) -> Ints:

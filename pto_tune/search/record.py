@@ -40,14 +40,17 @@ class Recorder:
         """Keep a batch as the configurations `first_number`, ... of the run, and give a sign of life."""
         if len(batch):
             columns, valid = columns_of(batch, self._space, self.run.rules)
-            self._store.add_configurations(self.run.id, columns, first_number, valid)
+            self._store.add_configurations(
+                self.run.id, columns, first_number, valid, epoch=self.run.epoch, n_evaluated=first_number + len(batch)
+            )
+        else:
+            self._store.progress(self.run.id, first_number, self.run.epoch)
         self.kept = first_number + len(batch)
-        self._store.progress(self.run.id, self.kept)
 
     def finish(self, tally: Tally, state: str, message: str) -> Run:
         """Keep the accounts of the leaders, then end the run."""
         best = tally.leaders.best
-        self._store.add_accounts(self.run.id, self._accounts(tally))
+        self._store.add_accounts(self.run.id, self._accounts(tally), self.run.epoch)
         self.run = self._store.finish_run(
             self.run.id,
             state,
@@ -55,6 +58,7 @@ class Recorder:
             counts=tally.counts,
             best_row=int(best["number"][0]) if best else None,
             best_cycles=int(best["cycles"][0]) if best else None,
+            epoch=self.run.epoch,
         )
         return self.run
 
@@ -64,7 +68,7 @@ class Recorder:
         number = int(best["number"][0]) if best else None
         cycles = int(best["cycles"][0]) if best else None
         with suppress(ValueError):
-            self._store.finish_run(self.run.id, state, message, tally.counts, number, cycles)
+            self._store.finish_run(self.run.id, state, message, tally.counts, number, cycles, self.run.epoch)
 
     def _accounts(self, tally: Tally) -> list[tuple[int, str, str, int]]:
         from pto_tune.executor.accounts import accounts

@@ -10,20 +10,34 @@ from numpy.typing import NDArray
 from pto_tune import verdicts
 from pto_tune.evaluation import Problem
 from pto_tune.search.batches import Batch, evaluated
+from pto_tune.search.exhaustive import count_refused
 from pto_tune.search.pareto import front
 from pto_tune.search.spec import OWN, spec_sha256, versions
 from pto_tune.search.strategies import Plan, SearchError
 from pto_tune.search.tally import Tally
+from pto_tune.search.warm import rows_kept
 from pto_tune.space import Space, space
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
     from db import Run, Store
     from pto_tune.model.nodes import Workload
+    from pto_tune.spaces.legal import LegalSpace
 
 Ints = NDArray[np.int64]
 
-_ON_CHIP = ("ub", "l1", "l0a", "l0b", "l0c")
+ON_CHIP_COLUMNS = ("ub", "l1", "l0a", "l0b", "l0c")
+
+
+class OutdatedError(SearchError):
+    """A run of this very search that cannot be used: what the store has of it is not what would be found now."""
+
+
+def check_rows(run: Run, rows: Ints) -> None:
+    """Refuse a run whose rows are not 0, 1, 2, ..."""
+    n = rows.shape[0]
+    if n and int(rows[-1]) != n - 1:
+        raise OutdatedError(f"run {run.id} ({run.name}) lacks rows before its last one, {int(rows[-1])}: tune again")
 
 
 def same_search(
@@ -52,7 +66,7 @@ def same_search(
         )
     domains = {tunable["name"]: tunable["domain"] for tunable in run.tunables}
     found = space(workload, run.problem, domains)
-    plan = Plan(run.strategy, run.objectives, run.n_candidates, run.seed)
+    plan = Plan(run.strategy, run.objectives, run.n_candidates, run.seed, rows_kept(run.versions))
     if spec_sha256(problem, found, plan, to_json(workload), run.versions) != run.spec_sha256:
         raise SearchError(f"{where} was made from another description than the store has now: tune again")
     return problem, found, plan
@@ -92,8 +106,9 @@ def _platform(run: Run, given: Platform | None, where: str) -> Platform:
     return given
 
 
-def restore(store: Store, run: Run, problem: Problem, found: Space, top: int) -> Tally:
-    """What the store holds of a run, as the search had it: counts, number of configurations, leaders.
+def restore(store: Store, run: Run, problem: Problem, found: Space, top: int, legal: LegalSpace | None = None) -> Tally:
+    """What the store holds of a run, as the search had it: counts, number of configurations, leaders. `legal`: of a
+    run that passes over what static rules refuse, which is counted all the same.
 
     Only the leaders are evaluated once more, for what the store does not keep. SearchError where their times
     differ from the stored ones, or where rows are missing.
@@ -101,22 +116,21 @@ def restore(store: Store, run: Run, problem: Problem, found: Space, top: int) ->
     tally = Tally(top)
     looked_at = store.configurations(run.id, columns=["row", "verdict", "rule"])
     n = looked_at["row"].shape[0]
-    if n and int(looked_at["row"][-1]) != n - 1:
-        raise SearchError(
-            f"run {run.id} ({run.name}) lacks rows before its last one, {int(looked_at['row'][-1])}: tune again"
-        )
+    check_rows(run, looked_at["row"])
     tally.done = n
+    if legal is not None:
+        count_refused(tally, legal)
     tally.count(looked_at["verdict"], np.ma.filled(looked_at["rule"], -1), run.verdicts, run.rules)
     tunables = [f"t{i}" for i in range(len(found.domains))]
     columns = store.configurations(
         run.id,
-        columns=["row", "cycles", *_ON_CHIP, *tunables],
+        columns=["row", "cycles", *ON_CHIP_COLUMNS, *tunables],
         where_verdict=run.verdicts.index(verdicts.VERDICTS[verdicts.OK]),
     )
     numbers: Ints = columns["row"]
     cycles: Ints = np.ma.filled(columns["cycles"], -1)
     memory = np.zeros(numbers.shape[0], dtype=np.int64)
-    for name in _ON_CHIP:
+    for name in ON_CHIP_COLUMNS:
         memory += np.ma.filled(columns[name], 0)
     at = _leading(cycles, memory, top)
     rows = np.zeros(at.shape[0], dtype=np.int64)
@@ -150,7 +164,7 @@ def _leading(cycles: Ints, memory: Ints, top: int) -> Ints:
 def _compare(run: Run, batch: Batch, stored_cycles: Ints) -> None:
     e = batch.evaluation
     if not (np.array_equal(e.cycles, stored_cycles) and bool((e.verdict == verdicts.OK).all())):
-        raise SearchError(
+        raise OutdatedError(
             f"run {run.id} ({run.name}) has other times than this pto-tune predicts for the same "
             "configurations: tune again"
         )

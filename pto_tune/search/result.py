@@ -27,7 +27,7 @@ class TuneResult:
     run: the run as the store has it, None without a store. n_candidates: configurations to look at;
     n_evaluated: those looked at, refused ones included. counts: these by verdict and rule ("" where ok).
     seconds: wall time. stopped: ended by `stop` or Ctrl-C before it was done. message: why it ended early,
-    else "".
+    else "". origin: where an earlier run of the store answered or went on, or why none did; else "".
 
     Only configurations with the verdict ok are recommended. The order is: less time, exportable before not,
     fewer on-chip bytes, smaller GM_ring, lower row. A row is the configuration's number in the run: the
@@ -45,6 +45,7 @@ class TuneResult:
     stopped: bool
     message: str
     _leaders: Leaders = field(repr=False)
+    origin: str = ""
 
     @property
     def best(self) -> dict[str, Any] | None:

@@ -9,14 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from pto_tune import verdicts
-from pto_tune.search.batches import Batch, on_chip_bytes
-from pto_tune.search.margins import violation
+from pto_tune.search.margins import static_violation
+from pto_tune.search.proposers import Seen
 
 if TYPE_CHECKING:
+    from pto_tune.evaluation import Problem
     from pto_tune.space import Space
+    from pto_tune.spaces.legal import LegalSpace
 
 SMALL_BATCH = 50
+
+MOST_ASKED = 4
+"""Questions for a row of a batch, at most: what static rules refuse is answered at once and asked for again."""
+
 LEGAL = "legal"
 """Name of the one constraint: above 0 where a configuration must not be recommended."""
 
@@ -29,13 +34,24 @@ class OptunaRows:
 
     A parameter is an index into a tunable's domain, in the order of its values; a tunable whose values have
     labels is a category. A row that was asked for before is told its known answer at once and proposed to
-    nobody.
+    nobody; with `problem` and `legal`, so is a row that static rules refuse.
     """
 
     batch = SMALL_BATCH
+    finished = ""
 
-    def __init__(self, space: Space, strategy: str, objectives: tuple[str, ...], seed: int) -> None:
+    def __init__(
+        self,
+        space: Space,
+        strategy: str,
+        objectives: tuple[str, ...],
+        seed: int,
+        problem: Problem | None = None,
+        legal: LegalSpace | None = None,
+    ) -> None:
         import optuna
+
+        self._problem, self._legal = problem, legal
 
         self._optuna = optuna
         self._space = space
@@ -67,19 +83,43 @@ class OptunaRows:
         self._open: dict[int, list[Any]] = {}
 
     def propose(self, n: int, known: Set[int]) -> list[int]:
-        """What n questions to the sampler give that is new."""
-        trials = [self._study.ask(self._distributions) for _ in range(n)]
-        for trial in trials:
-            row = self._row(trial.params)
-            if row in self._answers:
-                self._tell(trial, self._answers[row])
-            else:
-                self._open.setdefault(row, []).append(trial)
+        """What n questions to the sampler give that is new, or some more where rows are refused."""
+        asked = 0
+        fresh: dict[int, None] = {}
+        while len(fresh) < n and asked < MOST_ASKED * n:
+            count = n - len(fresh)
+            asked += count
+            trials = [self._study.ask(self._distributions) for _ in range(count)]
+            rows = [self._row(trial.params) for trial in trials]
+            refused = self._refused(rows)
+            for trial, row in zip(trials, rows, strict=True):
+                if row in refused:
+                    self._answers[row] = refused[row]
+                if row in self._answers:
+                    self._tell(trial, self._answers[row])
+                else:
+                    self._open.setdefault(row, []).append(trial)
+                    if row not in known:
+                        fresh[row] = None
+            if not refused:
+                break  # mere repeats are for the caller to fill in
         return [row for row in self._open if row not in known]
 
-    def learn(self, batch: Batch) -> None:
+    def _refused(self, rows: list[int]) -> dict[int, Answer]:
+        """Answers of those rows that static rules refuse."""
+        if self._problem is None or self._legal is None:
+            return {}
+        at = np.array(rows, dtype=np.int64)
+        at = at[~self._legal.contains(at)]
+        if not at.shape[0]:
+            return {}
+        margins = static_violation(self._problem, self._space.table(at), at.shape[0]).tolist()
+        none = (math.inf, math.inf) if self._two else (math.inf,)
+        return {row: (none, margin) for row, margin in zip(at.tolist(), margins, strict=True)}
+
+    def learn(self, seen: Seen) -> None:
         """Tell the sampler results, those of rows that it did not ask for too."""
-        for row, answer in self._results(batch):
+        for row, answer in self._results(seen):
             self._answers[row] = answer
             asked = self._open.pop(row, [])
             for trial in asked:
@@ -100,15 +140,11 @@ class OptunaRows:
         trial.set_constraint(LEGAL, margin)
         self._study.tell(trial, list(values))
 
-    def _results(self, batch: Batch) -> Iterator[tuple[int, Answer]]:
-        e = batch.evaluation
-        margins = violation(e).tolist()
-        memory = on_chip_bytes(e.bytes).tolist()
-        cycles, ok = e.cycles.tolist(), (e.verdict == verdicts.OK).tolist()
-        for i, row in enumerate(batch.rows.tolist()):
-            time = float(cycles[i]) if ok[i] else math.inf
-            size = float(memory[i]) if ok[i] else math.inf
-            yield row, ((time, size) if self._two else (time,), margins[i])
+    def _results(self, seen: Seen) -> Iterator[tuple[int, Answer]]:
+        columns = (seen.rows, seen.cycles, seen.memory, seen.ok, seen.violation)
+        for row, cycles, memory, ok, margin in zip(*(c.tolist() for c in columns), strict=True):
+            time, size = (float(cycles), float(memory)) if ok else (math.inf, math.inf)
+            yield row, ((time, size) if self._two else (time,), margin)
 
     def _row(self, params: Mapping[str, int]) -> int:
         indices = {name: 0 for name, _ in self._space.domains}

@@ -55,18 +55,23 @@ def spec_sha256(problem: Problem, space: Space, plan: Plan, workload_json: str, 
         "seed": plan.seed,
         "versions": dict(made_with),
     }
+    if plan.warm:
+        content["warm"] = list(plan.warm)
     text = json.dumps(content, sort_keys=True, separators=(",", ":"), allow_nan=False)
     return sha256(text.encode("utf-8")).hexdigest()
 
 
-def run_spec(problem: Problem, space: Space, plan: Plan, name: str | None = None) -> RunSpec:
-    """The run as the store keeps it. Values that have labels (UP_DOWN) are kept as these."""
+def run_spec(
+    problem: Problem, space: Space, plan: Plan, name: str | None = None, made_from: Mapping[str, str] | None = None
+) -> RunSpec:
+    """The run as the store keeps it. Values that have labels (UP_DOWN) are kept as these. made_from: what stands
+    beside the versions (`search.warm`)."""
     from db import RunSpec
     from pto_tune.model.serial import to_json
 
     workload = problem.workload
     workload_json = to_json(workload)
-    made_with = versions()
+    made_with = {**versions(), **(made_from or {})}
     sizes: dict[str, Any] = {n: label(parameter(workload, n), value) for n, value in space.problem}
     return RunSpec(
         workload=workload.name,

@@ -6,18 +6,17 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-STRATEGIES = ("auto", "exhaustive", "tpe", "nsga2", "qmc", "random")
+BOUNDS = "bounds"
+STRATEGIES = ("auto", "exhaustive", BOUNDS, "evolution", "tpe", "nsga2", "qmc", "random")
 OBJECTIVES = ("time", "memory")
 """Time in cycles; memory is the sum of UB (of one vector sub-core), L1, L0A, L0B and L0C in bytes."""
 
 EXHAUSTIVE_LIMIT = 1_000_000
-"""Largest space, in configurations, that "auto" goes through completely."""
+"""Most configurations that "auto" goes through completely. In a space with more candidates, an exhaustive search
+goes through those alone that no static rule refuses."""
 
-TPE_LIMIT = 2_000
-"""Most evaluations for which "auto" takes TPE, whose cost grows with their square."""
-
-DEFAULT_BUDGET = {"tpe": 2_000, "nsga2": 2_000, "qmc": 20_000, "random": 20_000}
-"""Evaluations of a sampled search where none are given."""
+DEFAULT_BUDGET = {"evolution": 20_000, "tpe": 2_000, "nsga2": 2_000, "qmc": 20_000, "random": 20_000}
+"""Evaluations of a sampled search where none are given; "bounds" ends by itself."""
 
 MAX_ROWS = 2**31 - 1
 """Most configurations of one run: the store numbers them with 32 bits."""
@@ -30,15 +29,22 @@ class SearchError(ValueError):
     """A search that cannot be made as it is asked for."""
 
 
+def passes_refused(strategy: str, size: int) -> bool:
+    """Whether a search of a space of `size` passes over what static rules refuse: it is counted and not stored."""
+    return strategy == "exhaustive" and size > EXHAUSTIVE_LIMIT
+
+
 @dataclass(frozen=True)
 class Plan:
     """A search: `strategy` (never "auto"), `objectives` in the order of OBJECTIVES, `budget` = configurations
-    to look at, refused ones included."""
+    to look at, refused ones included where these are looked at at all (`passes_refused`). `warm`: rows of a sampled
+    search that come first."""
 
     strategy: str
     objectives: tuple[str, ...]
     budget: int
     seed: int
+    warm: tuple[int, ...] = ()
 
 
 def make_plan(
@@ -48,13 +54,18 @@ def make_plan(
     budget: int | None = None,
     seconds: float | None = None,
     seed: int = 0,
+    legal: int | None = None,
+    bounded: bool = True,
 ) -> Plan:
-    """How a space of `size` configurations is searched.
+    """How a space of `size` configurations is searched, `legal` of which no static rule refuses (None: not
+    known); `bounded`: there are lower bounds of times, as for all workloads without ranks.
 
-    "auto" goes through the whole space where it has at most EXHAUSTIVE_LIMIT configurations and the budget
-    covers it; otherwise it takes NSGA-II for two objectives, TPE for one objective and up to TPE_LIMIT
-    evaluations, and a low-discrepancy sequence beyond. An explicit "exhaustive" with a smaller budget looks
-    at the first rows.
+    "auto" goes through the whole space where it has at most EXHAUSTIVE_LIMIT configurations, or so many
+    legal ones, and the budget covers them; otherwise it takes what `pto-tune bench search` found best:
+    "bounds" for the time alone where there are bounds (without a budget at most EXHAUSTIVE_LIMIT
+    configurations), and "evolution" elsewhere. An explicit
+    "exhaustive" with a smaller budget looks at the first rows, in a space of more than EXHAUSTIVE_LIMIT
+    configurations at the first legal ones.
 
     SearchError lists everything that is wrong with the request.
     """
@@ -70,15 +81,25 @@ def make_plan(
         errors.append(f"seconds = {seconds!r}: expected a time above 0")
     if not isinstance(seed, int) or isinstance(seed, bool) or not 0 <= seed <= MAX_SEED:
         errors.append(f"seed = {seed!r}: expected an integer from 0 to {MAX_SEED}")
+    if strategy == BOUNDS and "memory" in wanted:
+        errors.append("strategy 'bounds' searches for the least time alone: leave out the objective 'memory', or take "
+                      "'evolution'")  # fmt: skip
+    if strategy == BOUNDS and not bounded:
+        errors.append("there are no bounds for a workload with ranks: take the strategy 'evolution'")
     if size > MAX_SPACE:
         errors.append(f"the space has {size} configurations, at most {MAX_SPACE} can be numbered: give fewer values")
     if errors:
         raise SearchError("\n".join(errors))
     ordered = tuple(o for o in OBJECTIVES if o in wanted)
-    chosen = _chosen(strategy, size, len(ordered), budget)
+    most = size if legal is None or size <= EXHAUSTIVE_LIMIT else legal
+    chosen = _chosen(strategy, most, bounded and len(ordered) == 1, budget)
+    if not passes_refused(chosen, size):
+        most = size
     if budget is None:
-        budget = size if chosen == "exhaustive" else DEFAULT_BUDGET[chosen]
-    looked_at = min(budget, size)
+        budget = DEFAULT_BUDGET.get(chosen, most)
+        if chosen == BOUNDS:
+            budget = min(most, EXHAUSTIVE_LIMIT if strategy == "auto" else MAX_ROWS)
+    looked_at = min(budget, most)
     if looked_at > MAX_ROWS:
         raise SearchError(
             f"{looked_at} configurations are too many for one run, which holds {MAX_ROWS}: "
@@ -87,11 +108,9 @@ def make_plan(
     return Plan(chosen, ordered, looked_at, seed)
 
 
-def _chosen(strategy: str, size: int, n_objectives: int, budget: int | None) -> str:
+def _chosen(strategy: str, size: int, bounded: bool, budget: int | None) -> str:
     if strategy != "auto":
         return strategy
     if size <= EXHAUSTIVE_LIMIT and (budget is None or budget >= size):
         return "exhaustive"
-    if n_objectives > 1:
-        return "nsga2"
-    return "tpe" if budget is None or budget <= TPE_LIMIT else "qmc"
+    return BOUNDS if bounded else "evolution"

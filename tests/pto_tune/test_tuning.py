@@ -15,8 +15,8 @@ from cost_models import load_platform
 from db import Store, StoreError, open_store
 from pto_tune import evaluation, verdicts
 from pto_tune.evaluation import Evaluation, evaluate_columns
-from pto_tune.search import exhaustive
-from pto_tune.search.proposers import HaltonRows
+from pto_tune.search import proposers
+from pto_tune.search.samplers import OptunaRows
 from pto_tune.search.spec import versions
 from pto_tune.table import TableError
 from pto_tune.tuning import Progress, SearchError, TuneResult, resume, tune
@@ -41,27 +41,6 @@ def url(tmp_path: Path) -> str:
 def store(url: str) -> Iterator[Store]:
     with open_store(url) as opened:
         yield opened
-
-
-@pytest.fixture
-def tens(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Exhaustive batches of ten rows."""
-    monkeypatch.setattr(exhaustive, "CHUNK_ROWS", 10)
-
-
-@pytest.fixture
-def evaluated_rows(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Number of rows of each evaluation since."""
-    numbers: list[int] = []
-    original = evaluation.evaluate_columns
-
-    def watched(problem: evaluation.Problem, table: Mapping[str, Any], **options: Any) -> Evaluation:
-        e = original(problem, table, **options)
-        numbers.append(len(e))
-        return e
-
-    monkeypatch.setattr(evaluation, "evaluate_columns", watched)
-    return numbers
 
 
 def stop_at(done: int) -> Callable[[Progress], None]:
@@ -177,7 +156,7 @@ def test_wrong_requests_are_refused_before_anything_happens(url: str, evaluated_
 
 
 def test_a_budget_counts_configurations(evaluated_rows: list[int]) -> None:
-    found = small(budget=60)
+    found = small(budget=60, strategy="tpe")
     assert (found.strategy, found.n_candidates, found.n_evaluated) == ("tpe", 60, 60)
     assert sum(evaluated_rows) == 60
     assert not found.stopped
@@ -301,10 +280,10 @@ def test_a_store_that_fails_leaves_the_batches_before(
 ) -> None:
     original = Store.add_configurations
 
-    def full(self: Store, run_id: int, columns: Any, first_row: int, valid: Any = None) -> None:
+    def full(self: Store, run_id: int, columns: Any, first_row: int, *rest: Any, **more: Any) -> None:
         if first_row == 30:
             raise StoreError("its disk is full: free some space and try again")
-        original(self, run_id, columns, first_row, valid)
+        original(self, run_id, columns, first_row, *rest, **more)
 
     monkeypatch.setattr(Store, "add_configurations", full)
     with pytest.raises(SearchError, match=f"ended, 30 of its {SIZE} configurations are kept: its disk is full"):
@@ -487,13 +466,43 @@ def test_an_error_fails_the_run_and_is_raised_as_it_is(tens: None, store: Store)
     assert (run.state, run.message, store.max_row(run.id)) == ("failed", "the bar is broken", 19)
 
 
-def test_a_sampled_run_cannot_go_on(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(HaltonRows, "batch", 10)
-    part = small(store=store, strategy="qmc", budget=50, seed=8, progress=stop_at(20))
+@pytest.mark.parametrize("strategy", ["tpe", "nsga2", "qmc", "random"])
+@pytest.mark.parametrize("objectives", [("time",), ("time", "memory")])
+def test_a_sampled_run_goes_on_to_the_same_result_without_running_anything_again(
+    store: Store,
+    monkeypatch: pytest.MonkeyPatch,
+    evaluated_rows: list[int],
+    strategy: str,
+    objectives: tuple[str, ...],
+) -> None:
+    monkeypatch.setattr(proposers, "FIRST_BATCH", 10)
+    monkeypatch.setattr(proposers, "LARGE_BATCH", 10)
+    monkeypatch.setattr(OptunaRows, "batch", 10)
+    options: dict[str, Any] = {"strategy": strategy, "budget": 60, "seed": 8, "objectives": objectives}
+    whole = small(store=store, **options)
+    part = small(store=store, progress=stop_at(20), top=1, **options)
     assert part.stopped
-    with pytest.raises(SearchError, match="only an exhaustive run can be resumed: tune again with seed 8"):
+    evaluated_rows.clear()
+    told: list[Progress] = []
+    rest = resume(store, "latest", progress=told.append)
+    assert same(rest, whole)
+    assert rest.run is not None
+    assert whole.run is not None
+    assert (rest.run.state, rest.run.n_evaluated) == ("done", 60)
+    assert sum(evaluated_rows) <= 40 + 20  # behind the stored rows, and the leaders among them
+    assert [p.done for p in told if p.done > 20] == [30, 40, 50, 60]
+    for name in ("row", "t0", "t1", "t3", "verdict", "cycles"):
+        ours, theirs = (store.configurations(r.id, [name])[name] for r in (rest.run, whole.run))
+        assert ours.tolist() == theirs.tolist(), name
+
+
+def test_a_sampled_run_that_proposes_otherwise_now_is_refused(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(proposers, "FIRST_BATCH", 10)
+    small(store=store, strategy="qmc", budget=50, progress=stop_at(20))
+    monkeypatch.setattr(proposers, "FIRST_BATCH", 15)
+    monkeypatch.setattr("pto_tune.search.proposers._HALTON", 7)
+    with pytest.raises(SearchError, match="has other configurations than this pto-tune proposes for its seed"):
         resume(store, "latest")
-    assert store.find_run("latest").state == "stopped"
 
 
 def test_another_version_is_refused(tens: None, store: Store, monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: ARG001

@@ -223,12 +223,12 @@ def callbacks(on: Callbacks, site: Site) -> None:
             beside = f" ({microseconds(own['low_us'])} to {microseconds(own['high_us'])})"
         return [h.P(words), parts.leans_table(now.leans_on)], beside, hidden
 
-    @on(Output("cfg-export", "children"), drawn_, set_now, at)
-    def export(drawn: Any, set_: Any, where: Any) -> Any:
+    @on(Output("cfg-export", "children"), drawn_, Input("cfg-format", "value"), set_now, at)
+    def export(drawn: Any, form: Any, set_: Any, where: Any) -> Any:
         if drawn is None:
             raise PreventUpdate
         of = _stored(site, where)
-        return parts.export(of, set_ or {}, explained(of, set_ or {}))
+        return parts.export(of, set_ or {}, explained(of, set_ or {}), str(form))
 
     @on(
         Output("cfg-download", "data"),

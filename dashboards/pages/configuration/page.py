@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from dashboards.exports import FORMATS
 from dashboards.figures.bounds import MEANING
 from dashboards.pages.configuration import parts
 from dashboards.pages.configuration.calls import callbacks
@@ -101,7 +102,13 @@ def layout(site: Site, place: Place) -> Any:
             h.Div(h.P("Computing …", className="note"), id="cfg-sure"),
             actions=[button("cfg-sure-anyway", "Compute it all the same", style={"display": "none"}), _csv("leans")],
         ),
-        card("Export", h.Div(id="cfg-export")),
+        card(
+            "Export",
+            h.Div([h.Label("Format", htmlFor="cfg-format"),
+                   dcc.Dropdown(id="cfg-format", options=[{"label": f.title, "value": f.key} for f in FORMATS],
+                                value=FORMATS[0].key, clearable=False, searchable=False)], className="choice"),
+            h.Div(id="cfg-export", **{"aria-live": "polite"}),
+        ),
         neighbours,
     ]  # fmt: skip
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboards.exports import FORMATS
+from dashboards.exports import format_named
 from dashboards.pages.configuration.work import Neighbour, Stored, neighbours
 from dashboards.site.page import address
 from dashboards.site.parts import button, code, download, facts, html, link, table
@@ -241,11 +241,12 @@ def wrong(explanation: Explanation) -> list[Any]:
     return [h.Section(out, **{"aria-label": "What is wrong, and what is to be noted"})] if out else []
 
 
-def export(of: Stored, changes: Mapping[str, int | str], explanation: Explanation) -> list[Any]:
-    """Every format with a copy button and a download; why not where it cannot be exported."""
+def export(of: Stored, changes: Mapping[str, int | str], explanation: Explanation, key: str = "header") -> list[Any]:
+    """The text in a format with a copy button and a download; why not where it cannot be exported."""
     from urllib.parse import quote
 
     from pto_tune.api import not_exportable_because, recommendation
+    from pto_tune.cli.stored import revision_of
 
     h = html()
     why = not_exportable_because(explanation.evaluation, 0)
@@ -253,27 +254,25 @@ def export(of: Stored, changes: Mapping[str, int | str], explanation: Explanatio
         return [h.P(f"No export: {why}.", className="warn")]
     p = explanation.problem
     values = {**of.run.problem, **of.values, **changes}
-    rec = recommendation(p.workload, values, p.platform, of.run.pto_isa or of.run.rule_set, p.timing, of.run.name)
-    out: list[Any] = []
     row = of.row_of(changes) if changes else of.row
-    for form in FORMATS:
-        try:
-            text = form.render(rec)
-        except ValueError as error:
-            out += [h.H3(form.title), h.P(str(error), className="warn")]
-            continue
-        file = form.file_name(of.run.name, row)
-        if row is None:
-            get = h.A("Download", href=f"data:{form.media_type},{quote(text)}", download=file, className="button")
-        else:
-            get = download(
-                "Download", address("api", "v1", "runs", of.run.id, "configurations", row, "export", form.key)
-            )
-        out += [
-            h.Div([h.H3(form.title), get], className="card-head"),
-            code(text, label=f"the {form.title}"),
-        ]
-    return out
+    rec = recommendation(
+        p.workload, values, p.platform, revision_of(of.run, p.platform), p.timing, of.run.name, row=row
+    )
+    try:
+        form = format_named(key)
+        text = form.render(rec)
+    except ValueError as error:
+        return [h.P(line, className="warn") for line in str(error).splitlines()]
+    file = form.file_name(of.run.name, row)
+    if row is None:
+        get = h.A("Download", href=f"data:{form.media_type},{quote(text)}", download=file, className="button")
+    else:
+        get = download("Download", address("api", "v1", "runs", of.run.id, "configurations", row, "export", form.key))
+    return [
+        h.P(form.lacks, className="note"),
+        h.Div([h.H3(form.title), get], className="card-head"),
+        code(text, label=f"the {form.title}"),
+    ]
 
 
 def trace(of: Stored, changes: Mapping[str, int | str], explanation: Explanation) -> Any:

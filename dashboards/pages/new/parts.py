@@ -19,6 +19,8 @@ _RULES_SHOWN = 5
 
 STRATEGY_WORDS = {
     "exhaustive": "looks at every configuration",
+    "bounds": "runs only what may be better than the best",
+    "evolution": "samples by evolution",
     "tpe": "samples by TPE",
     "nsga2": "samples by NSGA-II",
     "qmc": "samples a low-discrepancy sequence",
@@ -82,7 +84,7 @@ def counted_words(counted: Counted) -> list[Any]:
             f"{name} {100 * n / counted.looked_at:.3g}\N{NO-BREAK SPACE}%" for name, n in most[:_RULES_SHOWN]
         )
         more = f", and {len(most) - _RULES_SHOWN} more rules" if len(most) > _RULES_SHOWN else ""
-        out.append(h.P(f"Refused by {listed}{more}; one may break several.", className="note"))
+        out.append(h.P(f"Refused by {listed}{more}, by the first rule that does.", className="note"))
     if not counted.legal:
         none = "No configuration is legal" if counted.exact else "None of the sample is legal"
         out.append(h.P(f"{none}: the run would only show why.", className="note warn"))
@@ -91,8 +93,12 @@ def counted_words(counted: Counted) -> list[Any]:
 
 def plan_words(plan: Plan, size: int) -> str:
     """What a search would do."""
+    from pto_tune.search.strategies import passes_refused
+
     words = STRATEGY_WORDS[plan.strategy]
     if plan.strategy == "exhaustive":
+        if passes_refused(plan.strategy, size):
+            return f"The run looks at {plan.budget:,} legal configurations and counts the refused ones."
         return f"The run {words}." if plan.budget >= size else f"The run looks at the first {plan.budget:,}."
     return f"The run {words}: {plan.budget:,} configurations, seed {plan.seed}."
 

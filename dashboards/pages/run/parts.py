@@ -114,9 +114,11 @@ def remedies(site: Site, run: Run, view: RunView, within: NDArray[np.int64]) -> 
         problem, changed = None, str(error)
     data = remedies_data(view, within, None if problem is None else memory_limits(problem))
     if not data.remedies:
-        return empty(
-            "Every configuration that passes the filter is ok." if len(within) else "Nothing passes the filter."
-        )
+        if not len(within):
+            return empty("Nothing passes the filter.")
+        passed_over = sum(sum(by.values()) for by in run.counts.values()) - run.n_evaluated
+        also = f" {passed_over:,} that static rules refuse are counted and not kept." if passed_over > 0 else ""
+        return empty(f"Every configuration that passes the filter is ok.{also}")
     shown = data.remedies[:_RULES_SHOWN]
     reasons = {} if problem is None else _reasons(problem, view, [r.example for r in shown])
     rows = []

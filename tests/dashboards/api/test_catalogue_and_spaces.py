@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboards.api.counting import MOST_EXACT, SAMPLE, checked_space, count_legal, wilson
+from dashboards.api import counting
+from dashboards.api.counting import SAMPLE, SAMPLE_RANKS, checked_space, count_legal, wilson
 from pto_tune import legality
 from pto_tune.api import problem_of as kernel_of
 from pto_tune.evaluation import evaluate_columns
@@ -60,7 +61,7 @@ def test_a_small_space_is_counted_as_the_evaluation_judges_it(reader: Any) -> No
     assert answer["domains"]["split"] == ["NO_SPLIT", "UP_DOWN"]
 
 
-def test_a_large_space_is_estimated_with_an_interval() -> None:
+def test_what_takes_too_long_is_estimated_with_an_interval(monkeypatch: pytest.MonkeyPatch) -> None:
     kernel = kernel_of("flash_attention")
     inner = {"cube_s1": [128], "tile_s1": [128, 256], "qk_preload": [2, 4], "sync_period": [0], "split": [1]}
     whole = space(kernel.workload, {}, {**inner, "cube_s0": [64, 128, 256], "fifo_depth": list(range(1, 33))})
@@ -73,13 +74,17 @@ def test_a_large_space_is_estimated_with_an_interval() -> None:
         {**inner, "cube_s0": [64, 128, 256], "fifo_depth": list(range(1, 33)), "qk_preload": list(range(2, 65)),
          "pv_fifo_depth": list(range(60))},
     )  # fmt: skip
-    assert large.size > MOST_EXACT
+    truth = count_legal(kernel, large)
+    assert truth.exact
+    assert truth.legal == sum(_legal_chunk(kernel, large, at) for at in range(0, large.size, 50_000))
+    assert sum(truth.refused.values()) == large.size - truth.legal
+    monkeypatch.setattr(counting, "COUNT_S", -1.0)
     found = count_legal(kernel, large)
     assert not found.exact
+    assert sum(found.refused.values()) == SAMPLE - round(found.legal * SAMPLE / large.size)
     assert found.looked_at == SAMPLE
     assert found.low <= found.legal <= found.high <= large.size
-    truth = sum(_legal_chunk(kernel, large, at) for at in range(0, large.size, 50_000))
-    assert found.low <= truth <= found.high
+    assert found.low <= truth.legal <= found.high
 
 
 def _legal_chunk(kernel: Any, large: Space, start: int) -> int:
@@ -105,15 +110,17 @@ def test_a_space_beyond_64_bits_is_estimated_too(reader: Any) -> None:
     assert not answer["exact"]
 
 
-def test_workloads_with_ranks_are_sampled_earlier(reader: Any) -> None:
+def test_workloads_with_ranks_have_a_smaller_sample(reader: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "COUNT_S", -1.0)
     answer = reader.post("/spaces", {"workload": "allgather_gemm"}).json()
-    assert answer["size"] > 4_000
-    assert (answer["exact"], answer["looked_at"]) == (False, 2_000)
+    assert (answer["exact"], answer["looked_at"]) == (False, SAMPLE_RANKS)
+    monkeypatch.undo()
     small = {"base_m": [64], "base_n": [64], "blocks": [20]}
     assert reader.post("/spaces", {"workload": "gemm_allreduce", "domains": small}).json()["exact"]
 
 
-def test_the_sample_has_a_seed() -> None:
+def test_the_sample_has_a_seed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(counting, "COUNT_S", -1.0)
     kernel = kernel_of("flash_attention")
     large = space(kernel.workload, {}, {"cube_s0": list(range(16, 300)), "fifo_depth": list(range(1, 30))})
     assert count_legal(kernel, large) == count_legal(kernel, large)

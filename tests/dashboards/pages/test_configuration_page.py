@@ -11,11 +11,13 @@ import numpy as np
 import pytest
 from page_calls import calls_of
 
+from dashboards.exports import FORMATS, Format, format_named
 from dashboards.pages.configuration import files, parts, text, work
 from dashboards.pages.configuration.page import PAGE
 from dashboards.site.page import place
 from dashboards.site.state import Site
 from db import open_store
+from pto_tune.cli import chosen, stored
 from pto_tune.tuning import tune
 
 NAME = 'a <b>"run"</b> 管道 🚀'
@@ -257,6 +259,32 @@ def test_an_ok_one_is_exported_with_a_copy_button_and_a_download(site: Site) -> 
     shown = json.dumps(_plain(parts.export(of, {}, work.explained(of, {}))))
     assert "Clipboard" in shown
     assert f"/api/v1/runs/1/configurations/{of.row}/export/header" in shown
+
+
+def test_the_header_is_that_of_the_command(site: Site) -> None:
+    of = best(site)
+    run = site.store.find_run(1)
+    entry = stored.entry_of(site.store, run, of.row)
+    made = format_named("header").render(chosen.recommendation(run, entry, chosen.Pick()))
+    shown = json.dumps(_plain(parts.export(of, {}, work.explained(of, {}))), ensure_ascii=False)
+    assert json.dumps(made, ensure_ascii=False) in shown
+
+
+@pytest.mark.parametrize("form", FORMATS, ids=lambda form: form.key)
+def test_the_chosen_format_is_shown_or_its_refusal(site: Site, form: Format) -> None:
+    of = best(site)
+    shown = json.dumps(_plain(parts.export(of, {}, work.explained(of, {}), form.key)), ensure_ascii=False)
+    if "Clipboard" in shown:
+        assert f"/api/v1/runs/1/configurations/{of.row}/export/{form.key}" in shown
+        assert form.title in shown
+        assert json.dumps(form.lacks, ensure_ascii=False) in shown
+    else:
+        assert "cannot express" in shown
+
+
+def test_a_format_that_is_not_there_is_told_with_those_that_are(site: Site) -> None:
+    of = best(site)
+    assert "choose one of header" in json.dumps(_plain(parts.export(of, {}, work.explained(of, {}), "pdf")))
 
 
 def test_a_changed_one_outside_the_run_is_downloaded_from_the_page_itself(site: Site) -> None:

@@ -131,7 +131,10 @@ def test_everything_that_is_wrong_is_told_beside_its_field() -> None:
     [
         (Form(name="12"), "reads as a run's number"),
         (
-            Form(workload="gemm", strategy="exhaustive", domains={"base_m": "16-4016", "base_k": "16-50"}),
+            Form(
+                strategy="exhaustive",
+                domains={"qk_preload": "2-25", "fifo_depth": "1-60", "sync_period": "0-99", "pv_fifo_depth": "0-59"},
+            ),
             "20,000,000",
         ),
     ],
@@ -161,11 +164,17 @@ def test_a_space_without_a_legal_configuration_is_told() -> None:
     assert ready  # the run shows why
 
 
-def test_estimates_say_that_they_are() -> None:
-    words = str(new.judged(Form(domains={"cube_s0": "16-400", "fifo_depth": "1-60"}))[0])
+def test_estimates_say_that_they_are(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("dashboards.api.counting.COUNT_S", -1.0)
+    words = str(new.judged(Form(domains={"sync_period": "0-200", "fifo_depth": "1-40"}))[0])
     assert "about" in words
     assert "95" in words
-    assert "samples by TPE" in words
+    assert "runs only what may be better than the best" in words
+
+
+def test_a_large_space_with_few_legal_ones_is_gone_through() -> None:
+    words = str(new.judged(Form(domains={"cube_s0": "16-400", "fifo_depth": "1-60"}))[0])
+    assert "legal configurations and counts the refused ones" in words
 
 
 def test_counted_words_of_nothing() -> None:

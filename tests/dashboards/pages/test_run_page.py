@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -307,6 +308,20 @@ def test_remedies_give_the_rule_its_change_and_the_sentence_of_an_example(site: 
     assert "The run is a sample" in json.dumps(
         run_parts.remedies(site, sampled, few, select(few, Filter())), default=_plain
     )
+
+
+def test_what_a_search_passes_over_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("pto_tune.search.strategies.EXHAUSTIVE_LIMIT", 3)
+    domains = {**DOMAINS, "cube_s1": [64, 256], "tile_s1": [64], "fifo_depth": [8], "sync_period": [0]}
+    with open_store(f"sqlite:///{tmp_path / 'runs.db'}") as store:
+        found = tune("flash_attention", problem={"s0": 256, "s1": 256}, store=store, domains=domains,
+                     strategy="exhaustive")  # fmt: skip
+        site = Site(store)
+        stored_run, view = stored(site)
+        text = json.dumps(run_parts.remedies(site, stored_run, view, select(view, Filter())), default=_plain)
+        site.close()
+    assert (found.n_evaluated, sum(found.counts["refused"].values())) == (4, 4)
+    assert "is ok. 4 that static rules refuse are counted and not kept." in text
 
 
 def test_the_version_changes_with_what_there_is_to_show(site: Site) -> None:

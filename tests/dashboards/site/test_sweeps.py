@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import pytest
 
-from dashboards.site.sweeps import MOST_AT_ONCE, MOST_CANDIDATES, SweepError, Sweeps, Wish, check_size
+from dashboards.site.sweeps import MOST_AT_ONCE, SweepError, Sweeps, Wish, check_size
 
 LONG = Wish(
     "flash_attention",
@@ -119,12 +120,20 @@ def test_wrong_wishes_raise_and_leave_no_run(sweeps: Sweeps, store: Any, wish: W
     assert store.runs() == []
 
 
-def test_the_size_of_a_space_is_limited() -> None:
-    wide = {n: tuple(range(16, 1016)) for n in ("cube_s0", "cube_s1", "tile_s1")}
-    with pytest.raises(SweepError, match=f"{MOST_CANDIDATES:,}"):
-        check_size(Wish("flash_attention", "ascend910b2", {}, wide))
-    check_size(Wish("flash_attention", "ascend910b2", {}, wide, strategy="tpe"))
-    check_size(Wish("flash_attention", "ascend910b2", {}, wide, budget=100))
+def test_the_legal_configurations_of_a_space_are_limited(monkeypatch: pytest.MonkeyPatch) -> None:
+    # 37,748,736 configurations, most of which divide no size
+    wide = {"base_m": tuple(range(16, 1040, 16)), "base_n": tuple(range(16, 1040, 16)),
+            "step_k": tuple(range(1, 17)), "grid_m": tuple(range(1, 25)), "grid_n": tuple(range(1, 25))}  # fmt: skip
+    wish = Wish("gemm", "ascend910b2", {}, wide, strategy="exhaustive")
+    check_size(wish)
+    monkeypatch.setattr("dashboards.site.sweeps.MOST_CANDIDATES", 1000)
+    with pytest.raises(SweepError, match=r"has [0-9]{1,3},[0-9]{3} legal configurations, .* no more than 1,000"):
+        check_size(wish)
+    with pytest.raises(SweepError, match="legal"):
+        check_size(replace(wish, strategy="bounds"))
+    check_size(replace(wish, budget=1000))
+    check_size(replace(wish, strategy="auto"))
+    check_size(replace(wish, strategy="tpe"))
 
 
 def test_a_run_of_somebody_else_cannot_be_stopped_from_here(sweeps: Sweeps) -> None:

@@ -13,7 +13,7 @@ import pytest
 import typer
 from typer.testing import CliRunner
 
-from pto_tune import bench
+from pto_tune import bench, bench_sweep
 from pto_tune.cli.main import build_app
 
 Cli = Callable[..., Any]
@@ -94,6 +94,25 @@ def test_the_demo_writes_a_report_where_there_is_a_command_for_it(
         True,
     )
     assert "report.html" in done.stdout
+
+
+def test_bench_prints_rates_and_memory_of_searches(cli: Cli, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def measured(rows: tuple[int, ...], *, million: bool, store: bool) -> list[dict[str, Any]]:
+        asked.append((list(rows), million, store))
+        versions = {"python": "3.11.0", "sqlite": "3.40.0"}
+        return [{"set": "default", "configurations": 22400, "executed": 9352, "store": "sqlite" if store else "",
+                 "seconds": 0.5, "configurations_per_s": 44800, "peak_mib": 200.5, "cores": 2,
+                 "versions": versions}]  # fmt: skip
+
+    monkeypatch.setattr(bench_sweep, "sweep", measured)
+    shown = cli("bench", "sweep", "--rows", "5", "--rows", "7").stdout
+    assert "44,800" in shown
+    assert "200.5" in shown
+    assert "2 cores; python 3.11.0, sqlite 3.40.0" in shown
+    assert json.loads(cli("bench", "sweep", "--no-million", "--no-store", "--json").stdout)[0]["store"] == ""
+    assert asked == [([5, 7], True, True), ([], False, False)]
 
 
 def test_bench_measures_intervals_and_ties(cli: Cli) -> None:

@@ -80,11 +80,12 @@ def test_v_says_more(cli: Cli, words: list[str], level: str) -> None:
 def test_what_is_done_is_said_on_stderr_only_where_it_is_asked_for(cli: Cli) -> None:
     tune = ("tune", "stream", "--set", "tiles=16", "--quiet")
     assert cli(*tune).stderr == ""
-    said = cli("-v", *tune).stderr
+    assert "answered from run 1" in cli("-v", *tune).stderr
+    said = cli("-v", *tune, "--anew").stderr
     assert "stream on ascend910b2" in said
     assert "kept as run 2" in said
     assert "looked at" not in said
-    assert "looked at" in cli("-vv", *tune).stderr
+    assert "looked at" in cli("-vv", *tune, "--anew").stderr
     assert cli(*tune).stderr == ""
 
 

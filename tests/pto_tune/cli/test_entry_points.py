@@ -35,7 +35,7 @@ def installed(folder: Path, name: str, points: dict[str, str]) -> Path:
 
 def test_the_package_names_all_its_commands_as_entry_points() -> None:
     points = project()["entry-points"][main.GROUP]
-    own = {name: f"pto_tune.cli.{name}:register" for name in main.OWN}
+    own = {name: f"{main.module_of(name)}:register" for name in main.OWN}
     assert own.items() <= points.items()
     assert points["report"] == "dashboards.cli:register"
     assert points["validate"] == "dashboards.validate:register"
@@ -53,7 +53,7 @@ def test_commands_of_the_dashboards_come_by_their_entry_points_alone(process: Pr
     shown = process("--help", PYTHONPATH=f"{ROOT}:{folder}")
     assert shown.returncode == 0, shown.stderr
     commands = [line.split()[0] for line in shown.stdout.split("Commands:")[1].splitlines() if line.strip()]
-    assert commands == [*main.OWN, "report", "serve", "validate"]
+    assert commands == [*main.OWN, "report", "serve", "trace", "validate"]
 
 
 def test_a_command_of_another_package_that_is_broken_stops_no_other(process: Process, tmp_path: Path) -> None:

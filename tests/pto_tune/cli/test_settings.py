@@ -66,14 +66,14 @@ def test_the_environment_wins_over_the_file(cli: Cli, config: Any, monkeypatch: 
 
 
 def test_everything_that_is_wrong_is_said_at_once(cli: Cli, config: Any) -> None:
-    path = config("foo = 1\ndb = { a = 1 }\n[tune]\ntpo = 3\ntop = 1979-05-27\n[bar]\n")
+    path = config("foo = 1\nseed = { a = 1 }\n[tune]\ntpo = 3\ntop = 1979-05-27\n[bar]\n")
     shown = cli("runs", "list")
     assert shown.exit_code == 2
     lines = shown.stderr.strip().splitlines()
     assert all(str(path) in line for line in lines)
     told = shown.stderr
     assert "foo is no option of any command" in told
-    assert "[db] is no command" in told
+    assert "[seed] is no command" in told
     assert "did you mean 'top'?" in told
     assert "[tune] top = " in told
     assert "[bar] is no command" in told

@@ -200,8 +200,9 @@ def test_a_read_only_database_is_one_sentence_and_can_be_read(public_folder: Pat
     file.chmod(0o444)
     public_folder.chmod(0o555)
     with nobody():
-        (said,) = wrong(cli(*SMALL, "--db", url))
+        (said,) = wrong(cli(*SMALL, "--anew", "--db", url))
         assert "read-only" in said
+        assert "answered from run 1" in cli(*SMALL, "--db", url).stdout
         (said,) = wrong(cli("runs", "delete", "latest", "--db", url))
         assert "read-only" in said
         read = cli("show", "latest", "--db", url, "--json")
@@ -245,3 +246,12 @@ def test_a_bar_is_shown_only_on_a_terminal_and_after_a_while(monkeypatch: pytest
     assert drawn(Terminal(), 60.0) == ""
     assert drawn(io.StringIO(), 0.05) == ""
     assert drawn(Terminal(), 0.05, quiet=True) == ""
+
+
+def test_a_program_too_long_to_explain_is_still_tuned(cli: Cli) -> None:
+    tune = ("tune", "stream", "--set", "tiles=2147483648", "--domain", "fifo_depth=8", "--no-db", "--quiet")
+    shown = cli(*tune)
+    assert shown.exit_code == 0
+    assert "Best configurations" in shown.stdout
+    assert "is not told: the program unrolls to more than 1048576 events" in shown.stdout
+    assert list(json.loads(cli(*tune, "--json").stdout)["stalls"]) == ["why_not"]

@@ -14,6 +14,7 @@ from pto_tune.evaluation import Problem
 from pto_tune.executor.engine import Execution, execute
 from pto_tune.search import sampled
 from pto_tune.search.batches import Batch, evaluated
+from pto_tune.search.proposers import seen_of
 from pto_tune.search.sampled import SampledSearch
 from pto_tune.search.samplers import LEGAL, OptunaRows
 from pto_tune.search.strategies import Plan
@@ -115,8 +116,8 @@ def test_optuna_hears_the_cycles_of_ok_rows_and_infinity_with_a_margin_for_the_o
     rows = OptunaRows(small, "nsga2", objectives, 0)
     asked = rows.propose(30, set())
     batch = only(problem, small, asked)
-    rows.learn(batch)
-    rows.learn(only(problem, small, [r for r in range(small.size) if r not in asked][:5]))
+    rows.learn(seen_of(batch))
+    rows.learn(seen_of(only(problem, small, [r for r in range(small.size) if r not in asked][:5])))
     told = rows._study.get_trials()
     assert len(told) == 35
     assert all(t.state == optuna.trial.TrialState.COMPLETE for t in told)
@@ -132,7 +133,7 @@ def test_optuna_hears_the_cycles_of_ok_rows_and_infinity_with_a_margin_for_the_o
 
 def test_a_repeat_is_answered_from_what_is_known(problem: Problem, small: Space) -> None:
     rows = OptunaRows(small, "tpe", TIME, 0)
-    rows.learn(only(problem, small, list(range(small.size))))
+    rows.learn(seen_of(only(problem, small, list(range(small.size)))))
     assert rows.propose(10, set(range(small.size))) == []
     told = rows._study.get_trials()
     assert len(told) == small.size + 10
