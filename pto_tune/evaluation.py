@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -20,6 +20,7 @@ from pto_tune.lowering.ranks import lower_ranks
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.rule_sets import rule_set_for
 from pto_tune.table import check_values
+from pto_tune.workloads import is_built_in
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
@@ -61,6 +62,8 @@ class Problem:
         self.launch_us = float(launch.overhead_us(self.platform, self.timing))
         self.clock_mhz = float(self.platform["clock.core_mhz"])
         self.code = (lower_ranks if self.workload.has_ranks else lower)(self.workload, self.rule_set)
+        if self.workload.has_ranks and is_built_in(self.workload):
+            self.code = replace(self.code, built_in=True)
 
     @property
     def engine(self) -> str:

@@ -139,6 +139,7 @@ class Code:
     pair_table: NDArray[np.int64]  # (endpoints, endpoints) channel on which a producer hears from a consumer, or -1
     most_parts: int  # of an instruction
     ranks: RankCode | None = None
+    built_in: bool = False  # whether the workload is one of the project's own, whose runs may be longer
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from pto_tune.executor.jit import call
 from pto_tune.lowering.code import EXEC
 from pto_tune.ranks import kernel, state
 from pto_tune.ranks import tables as t
-from pto_tune.ranks.numbers import MOST_EVENTS, MOST_STEPS, numbers
+from pto_tune.ranks.numbers import most, numbers
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
@@ -73,8 +73,7 @@ class RankRun:
 def run_row(code: Code, platform: Platform, row: Mapping[str, int], *, events: int = 0) -> RankRun:
     """Run one configuration (problem sizes and tunables), with up to `events` instructions logged.
 
-    ExecutorError where the program does not end within `MOST_EVENTS` requests, sweeps and arrivals, and `MOST_STEPS`
-    scalar operations.
+    ExecutorError where the program has more events or scalar operations than `numbers.most` allows.
     """
     assert code.ranks is not None
     net = t.net_of(code)
@@ -110,8 +109,9 @@ def run_row(code: Code, platform: Platform, row: Mapping[str, int], *, events: i
         if logged > MOST_LOGGED:
             raise ExecutorError(f"the program sends or sees more than {MOST_LOGGED // 4} signals: make it shorter")
     if status == t.TOO_LONG:
+        events, steps = most(code)
         raise ExecutorError(
-            f"the program does not end within {MOST_EVENTS} transfers and sweeps over signals and {MOST_STEPS} scalar "
+            f"the program does not end within {events} transfers and sweeps over signals and {steps} scalar "
             "operations: make it shorter, or bound its polling"
         )
     check_steps(int(out.totals[2] + out.totals[3]) + 1, _longest(code, x), t.UNIT)

@@ -42,3 +42,8 @@ def workload(name: str) -> Workload:
         raise ValueError(f"unknown workload {name!r}{hint}: choose one of {', '.join(_MODULES)}")
     built: Workload = import_module(f"pto_tune.workloads.{name}").build()
     return built
+
+
+def is_built_in(found: Workload) -> bool:
+    """Whether a workload is one of these, unchanged."""
+    return found.name in _MODULES and found == workload(found.name)

@@ -1,19 +1,20 @@
 """Built-in workloads with ranks beside published results, each with its source."""
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
 
 from cost_models import launch, load_platform
+from pto_tune.evaluation import Problem
+from pto_tune.executor.engine import ExecutorError
 from pto_tune.lowering.code import Code
-from pto_tune.lowering.ranks import lower_ranks
 from pto_tune.model import serial
 from pto_tune.model.expr import evaluate
-from pto_tune.ranks import tables
+from pto_tune.ranks import numbers, tables
 from pto_tune.ranks.engine import RankRun, run_row
-from pto_tune.rule_sets import rule_set_for
 from pto_tune.workloads import workload
 
 KB, MB = 1024, 1048576
@@ -24,8 +25,8 @@ Us = Callable[..., float]
 
 
 @cache
-def code(name: str, family: str) -> Code:
-    return lower_ranks(workload(name), rule_set_for(family))
+def code(name: str, chip: str) -> Code:
+    return Problem.of(workload(name), load_platform(chip)).code
 
 
 @cache
@@ -33,7 +34,7 @@ def run(name: str, chip: str = "ascend910b1", **sizes: int) -> RankRun:
     """One configuration that runs to its end; what is not given is at its default."""
     platform, work = load_platform(chip), workload(name)
     row = {p.name: p.default for p in (*work.problem, *work.tunables)}
-    done = run_row(code(name, platform.family), platform, {**row, **sizes})
+    done = run_row(code(name, chip), platform, {**row, **sizes})
     assert done.status == tables.DONE
     assert not len(done.faults)
     assert not len(done.loose), "a signal overtakes a transfer"
@@ -54,6 +55,18 @@ def test_it_goes_through_json_and_the_check(name: str) -> None:
     assert all(t.default in t.domain for t in work.tunables)
 
 
+def test_a_long_run_of_a_built_in_workload_is_made_and_a_stranger_s_is_refused() -> None:
+    work, platform = workload("gemm_allreduce"), load_platform("ascend910b2")
+    row = {p.name: p.default for p in (*work.problem, *work.tunables)}
+    row |= {"ranks": 8, "mode": 2, "base_m": 128, "base_n": 128, "base_k": 32, "step_k": 1}
+    row |= {"blocks": 24, "comm_blocks": 12, "comm_sub_m": 16, "stage_rows": 16, "wait": 1}
+    own = Problem.of(serial.from_json(serial.to_json(work)), platform).code
+    assert run_row(own, platform, row).status == tables.DONE
+    stranger = Problem.of(replace(work, doc="of a stranger"), platform).code
+    with pytest.raises(ExecutorError, match=f"{numbers.MOST_STEPS} scalar operations: make it shorter"):
+        run_row(stranger, platform, row)
+
+
 @pytest.mark.parametrize("name", NAMES)
 @pytest.mark.parametrize("chip", ["ascend910b3", "ascend950pr"])
 def test_it_runs_on_both_families(name: str, chip: str) -> None:
@@ -68,9 +81,9 @@ def signals_of(done: RankRun) -> list[np.ndarray]:
     return [done.memory[:, a:b] for a, b in zip(done.signal_at, done.signal_at[1:], strict=False)]
 
 
-def busy(done: RankRun, name: str, pipe: str, family: str = "a2a3") -> np.ndarray:
+def busy(done: RankRun, name: str, pipe: str, chip: str = "ascend910b1") -> np.ndarray:
     """Busy cycles of a pipe in each block of each rank."""
-    return done.busy[:, code(name, family).pipes.index(pipe)].reshape(done.ranks, done.blocks)
+    return done.busy[:, code(name, chip).pipes.index(pipe)].reshape(done.ranks, done.blocks)
 
 
 # tget_bandwidth
