@@ -35,8 +35,8 @@ from pto_tune.table import label, parameter
 from pto_tune.tuning import TuneResult, tune
 from pto_tune.uncertainty.intervals import quick_interval
 from pto_tune.verdicts import OK, VERDICTS
+from pto_tune.workloads import default_platform, workload_names
 from pto_tune.workloads import workload as built_in
-from pto_tune.workloads import workload_names
 from pto_tune.workloads.files import load_workload, looks_like_path
 
 if TYPE_CHECKING:
@@ -77,13 +77,15 @@ def workload(name: str | Workload | Path) -> Workload:
 
 def problem_of(
     work: str | Workload | Path,
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
 ) -> Problem:
-    """Workload, platform and rule set together: what stays the same for every table."""
-    p = platform if isinstance(platform, Platform) else load_platform(platform)
-    return Problem.of(workload(work), p, pto_isa, timing)
+    """Workload, platform and rule set together: what stays the same for every table. platform None: ascend950pr for a
+    workload of family a5, else ascend910b2."""
+    model = workload(work)
+    p = platform if isinstance(platform, Platform) else load_platform(platform or default_platform(model))
+    return Problem.of(model, p, pto_isa, timing)
 
 
 def _columns(table: Table) -> dict[str, Any]:
@@ -106,7 +108,7 @@ def evaluate(
     work: str | Workload | Path,
     table: Table = None,
     *,
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
     accounts: bool | None = None,
@@ -189,7 +191,7 @@ def evaluate_records(
     work: str | Workload | Path,
     table: Table = None,
     *,
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
     accounts: bool = True,
@@ -232,7 +234,7 @@ def evaluate_records(
 def explain(
     work: str | Workload | Path,
     configuration: Mapping[str, int | str] | None = None,
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
 ) -> Explanation:
@@ -245,7 +247,7 @@ def explain(
 def recommendation(
     work: str | Workload | Path,
     configuration: Mapping[str, int | str],
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
     run: str | None = None,
@@ -299,7 +301,7 @@ def export(
     configuration: Mapping[str, int | str] | Sequence[Any],
     path: str | Path,
     *,
-    platform: str | Platform = "ascend910b2",
+    platform: str | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
     run: str | None = None,

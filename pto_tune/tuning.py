@@ -33,7 +33,7 @@ Values = Sequence[int | str] | int | str
 def tune(
     workload: str | Workload,
     *,
-    platform: str | Path | Platform = "ascend910b2",
+    platform: str | Path | Platform | None = None,
     pto_isa: str | None = None,
     timing: str = "task",
     problem: Mapping[str, int | str] | None = None,
@@ -58,7 +58,8 @@ def tune(
 
     Args:
         workload: a built-in workload's name, or a workload.
-        platform: a platform's name, the path of its file, or a platform.
+        platform: a platform's name, the path of its file, or a platform; None: ascend950pr for a workload of family a5,
+            else ascend910b2.
         problem, domains: problem sizes, and values to try for tunables instead of their default domains.
         strategy: see `search.strategies.make_plan`. An exhaustive search of more than EXHAUSTIVE_LIMIT candidates goes
             through those alone that no static rule refuses; the others are counted by rule and not stored.
@@ -97,6 +98,7 @@ def tune(
     from pto_tune.search.earlier import REUSES
     from pto_tune.search.exhaustive import plan_for
     from pto_tune.space import space
+    from pto_tune.workloads import default_platform
     from pto_tune.workloads import workload as built_in
 
     started = time.monotonic()
@@ -105,9 +107,9 @@ def tune(
         reuse = "finished" if reuse else "never"
     if reuse not in REUSES:
         raise SearchError(f"reuse = {reuse!r}: choose one of {', '.join(REUSES)}")
-    what = Problem.of(
-        built_in(workload) if isinstance(workload, str) else workload, _platform(platform), pto_isa, timing
-    )
+    model = built_in(workload) if isinstance(workload, str) else workload
+    chip = _platform(default_platform(model) if platform is None else platform)
+    what = Problem.of(model, chip, pto_isa, timing)
     found = space(what.workload, problem, domains)
     plan, legal = plan_for(what, found, strategy, objectives, budget, seconds, seed)
     _log.info(

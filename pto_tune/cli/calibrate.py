@@ -85,7 +85,14 @@ def calibrate(
             help="A number to fit ('pto-tune platforms show'), or several with one value; several times.",
         ),
     ],
-    platform: options.Platform = options.DEFAULT_PLATFORM,
+    platform: Annotated[
+        str,
+        typer.Option(
+            "--platform",
+            metavar="NAME|FILE",
+            help="The chip: a name of 'pto-tune platforms', or a platform file of your own (.toml).",
+        ),
+    ] = options.DEFAULT_PLATFORM,
     measurements: Files = None,
     mapping: Annotated[
         Path | None, typer.Option("--map", metavar="FILE", help="For op summaries of msprof: what each op was.")

@@ -48,7 +48,7 @@ def check(
             "--platform",
             metavar="NAME|FILE",
             help="With --write: the chip; with --run: its file, where it is not built in.",
-            show_default=options.DEFAULT_PLATFORM,
+            show_default=options.DEFAULT_PLATFORM_TEXT,
         ),
     ] = None,
     pto_isa: options.PtoIsa = None,
@@ -164,11 +164,11 @@ def _asked(
     from pto_tune.checking.searches import Asked, relative
     from pto_tune.workloads import workload_names
 
-    _, sizes, domains = options.wishes(workload, set_, domain)
+    model, sizes, domains = options.wishes(workload, set_, domain)
     is_file = workload not in workload_names() and options.looks_like_path(workload)
     return Asked(
         relative(workload, folder) if is_file else workload,
-        _platform(platform or options.DEFAULT_PLATFORM, folder), folder, pto_isa, timing,
+        _platform(options.platform_for(model, platform), folder), folder, pto_isa, timing,
         sizes, domains, strategy, tuple(objective or ("time",)), budget, seed,
     )  # fmt: skip
 

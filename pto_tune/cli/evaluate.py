@@ -36,7 +36,7 @@ def register(app: typer.Typer) -> None:
 
 def evaluate(
     workload: options.Workload,
-    platform: options.Platform = options.DEFAULT_PLATFORM,
+    platform: options.Platform = None,
     pto_isa: options.PtoIsa = None,
     timing: options.Timing = "task",
     set_: options.Set = None,
@@ -63,7 +63,7 @@ def evaluate(
         from cost_models.platform import load_platform
         from pto_tune.api import evaluate_records
 
-        chip = load_platform(platform)
+        chip = load_platform(options.platform_for(model, platform))
         records = evaluate_records(model, table, platform=chip, pto_isa=pto_isa, timing=timing, accounts=True)
     if as_json:
         output.as_json(records)

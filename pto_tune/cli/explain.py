@@ -40,7 +40,7 @@ def explain(
             "--platform",
             metavar="NAME|FILE",
             help="The chip: a name of 'pto-tune platforms', or a platform file.",
-            show_default=f"{options.DEFAULT_PLATFORM}, or the run's",
+            show_default=f"the run's; {options.DEFAULT_PLATFORM_TEXT}",
         ),
     ] = None,
     pto_isa: options.PtoIsa = None,
@@ -199,7 +199,7 @@ def _subject(
             raise ValueError(f"--row goes with a run, and {what!r} is a workload: use --set NAME=VALUE")
         model = options.workload_named(what)
         configuration = options.assignments(set_, "--set")
-        chip = load_platform(platform or options.DEFAULT_PLATFORM)
+        chip = load_platform(options.platform_for(model, platform))
         title = f"{model.name} on {chip.name}; {text.settings(configuration) or 'all at their defaults'}"
         return model, configuration, chip, pto_isa, timing or "task", title
     if set_:

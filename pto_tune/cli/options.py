@@ -21,12 +21,14 @@ Workload = Annotated[
     ),
 ]
 Run = Annotated[str, typer.Argument(metavar="RUN", help="Number or name of a run, or 'latest'.")]
+DEFAULT_PLATFORM_TEXT = f"{DEFAULT_PLATFORM}, or ascend950pr for a workload of 950"
 Platform = Annotated[
-    str,
+    str | None,
     typer.Option(
         "--platform",
         metavar="NAME|FILE",
         help="The chip: a name of 'pto-tune platforms', or a platform file of your own (.toml).",
+        show_default=DEFAULT_PLATFORM_TEXT,
     ),
 ]
 PtoIsa = Annotated[
@@ -163,6 +165,13 @@ def workload_named(text: str) -> Model:
 
         return load_workload(text)
     return workload(text)
+
+
+def platform_for(model: Model, given: str | None) -> str:
+    """The platform that is given, else the one of the workload."""
+    from pto_tune.workloads import default_platform
+
+    return default_platform(model) if given is None else given
 
 
 def looks_like_path(text: str) -> bool:

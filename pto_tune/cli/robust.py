@@ -44,7 +44,7 @@ def robust(
             "--platform",
             metavar="NAME|FILE",
             help="A chip on which it is to be good. May be given several times.",
-            show_default=options.DEFAULT_PLATFORM,
+            show_default=options.DEFAULT_PLATFORM_TEXT,
         ),
     ] = None,
     domain: options.Domain = None,
@@ -97,7 +97,7 @@ def robust(
         found = robust_choice(
             model,
             sizes=every,
-            platforms=tuple(platform or (options.DEFAULT_PLATFORM,)),
+            platforms=tuple(platform or (options.platform_for(model, None),)),
             domains={n: column for n, column in values.items() if n not in sizes},
             pto_isa=pto_isa,
             timing=timing,

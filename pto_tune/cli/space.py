@@ -21,7 +21,7 @@ def register(app: typer.Typer) -> None:
 
 def space(
     workload: options.Workload,
-    platform: options.Platform = options.DEFAULT_PLATFORM,
+    platform: options.Platform = None,
     pto_isa: options.PtoIsa = None,
     set_: options.Set = None,
     domain: options.Domain = None,
@@ -49,7 +49,7 @@ def space(
     from pto_tune.space import space as space_of
     from pto_tune.spaces.survey import survey
 
-    problem = Problem.of(model, load_platform(platform), pto_isa)
+    problem = Problem.of(model, load_platform(options.platform_for(model, platform)), pto_isa)
     known = survey(problem, space_of(model, sizes, domains), seconds=seconds)
     if as_json:
         output.as_json(as_plain(problem, known))

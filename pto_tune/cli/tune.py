@@ -22,7 +22,7 @@ def register(app: typer.Typer) -> None:
 
 def tune(
     workload: options.Workload,
-    platform: options.Platform = options.DEFAULT_PLATFORM,
+    platform: options.Platform = None,
     pto_isa: options.PtoIsa = None,
     timing: options.Timing = "task",
     set_: options.Set = None,

@@ -17,14 +17,13 @@ from pto_tune.kernels.faults import START, KernelError, Place
 from pto_tune.kernels.guards import load_text
 from pto_tune.kernels.placing import Way, calls_of, instructions_of, node_at, place_of, ways_of_operations
 from pto_tune.kernels.reading import KernelFile, kernel_names, read_text
+from pto_tune.workloads import default_platform
 
 if TYPE_CHECKING:
     from cost_models.platform import Platform
     from pto_tune.evaluation import Evaluation
     from pto_tune.lowering.code import Code
 
-PLATFORM_OF = {"": "ascend910b2", "a2a3": "ascend910b2", "a5": "ascend950pr"}
-"""Platform of a file by the family that it names, where the user names none."""
 UNREAD = "unread"
 ORDER = (UNREAD, "refused", "hang", "overwrite", "race")
 
@@ -103,7 +102,7 @@ def lint(
         known = set(kernel.workload.parameter_names())
         left -= known
         own = {n: v for n, v in given.items() if n in known or len(names) < 2}
-        reports.append(_checked(kernel, chip or load_platform(PLATFORM_OF[kernel.family]), pto_isa, own))
+        reports.append(_checked(kernel, chip or load_platform(default_platform(kernel.workload)), pto_isa, own))
     if left and len(names) > 1 and not any(r.unread for r in reports):
         raise ValueError(f"{source}: no kernel has {', '.join(sorted(left))}: expected a problem size or tunable")
     return reports[0] if len(reports) == 1 else _together(source, names, reports)

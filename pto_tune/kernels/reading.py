@@ -319,6 +319,7 @@ class _Reader:
             ranks=name("ranks") if kernel.ranked else expr(0),
             signals=tuple(kernel.signals.values()),
             staging=tuple(kernel.staging.values()),
+            family=self.said,
         )
 
 

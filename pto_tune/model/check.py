@@ -6,6 +6,7 @@ import re
 from collections.abc import Collection
 from typing import Any
 
+from cost_models.keys import FAMILIES
 from pto_tune.model import nodes
 from pto_tune.model.check_programs import Programs
 from pto_tune.model.check_values import MAX_BUFFERS, MAX_DOMAIN, MAX_FIFOS, MAX_TEXT, Names
@@ -37,6 +38,8 @@ class Check(Programs):
         w = self.workload
         self.name("name", w.name)
         self.text("doc", w.doc)
+        if w.family != "":
+            self.refer("family", w.family, "family of platforms", FAMILIES)
         for place, p in self.items("problem", w.problem) + self.items("tunables", w.tunables):
             self.parameter(place, p)
         for place, (name, value) in self.items("derived", w.derived):

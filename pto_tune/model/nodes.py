@@ -340,7 +340,9 @@ class Workload:
     `uses_ub_scratch`: an operation writes the library's scratch at the top of UB. `l2_footprint`: bytes of inputs that
     are taken to be in L2. `ranks` (0: one device by itself): so many ranks run all blocks at the same time, each with
     the `signals` in its memory and the `staging` tiles in every UB; `ranks_per_node` 0 means the platform's own.
-    `source_sha256`: of the kernel file that it was read from (`kernels.guards.fingerprint`), "" where there is none.
+    `family`: of the platforms that it is written for, "" where it is for all; where no platform is named, one of these
+    is taken. `source_sha256`: of the kernel file that it was read from (`kernels.guards.fingerprint`), "" where there
+    is none.
     """
 
     name: str
@@ -360,6 +362,7 @@ class Workload:
     ranks_per_node: Expr = field(default_factory=_zero)
     signals: tuple[Signal, ...] = ()
     staging: tuple[Staging, ...] = ()
+    family: str = ""
     source_sha256: str = ""
 
     @property

@@ -8,6 +8,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from pto_tune.model.nodes import Workload
 
+DEFAULT_PLATFORMS = {"": "ascend910b2", "a2a3": "ascend910b2", "a5": "ascend950pr"}
+"""Platform of a workload by the family that it is written for, where none is named."""
+
 _MODULES = (
     "flash_attention",
     "flash_attention_950",
@@ -42,6 +45,11 @@ def workload(name: str) -> Workload:
         raise ValueError(f"unknown workload {name!r}{hint}: choose one of {', '.join(_MODULES)}")
     built: Workload = import_module(f"pto_tune.workloads.{name}").build()
     return built
+
+
+def default_platform(of: Workload) -> str:
+    """The platform of a workload where none is named."""
+    return DEFAULT_PLATFORMS[of.family]
 
 
 def is_built_in(found: Workload) -> bool:

@@ -290,6 +290,7 @@ def build() -> Workload:
         ),
         programs=(("AIC", _cube()), ("AIV", _vec())),
         launch=Launch(blocks=ceildiv(S0, TILE_M), varying=CAUSAL),
+        family="a5",
         l2_footprint=(S0 + 2 * S1) * HEAD * 2,
         rules=(
             Rule("ascend-950", name("on_a5").ne(0),

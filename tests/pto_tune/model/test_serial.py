@@ -98,7 +98,7 @@ def test_reading_leaves_the_document_alone() -> None:
 
 def test_defaults_may_be_written_out() -> None:
     spelt: dict[str, Any] = json.loads(json.dumps(TINY_JSON))
-    spelt |= {"rings": [], "rules": [], "derived": [], "uses_ub_scratch": False, "l2_footprint": 0}
+    spelt |= {"rings": [], "rules": [], "derived": [], "uses_ub_scratch": False, "l2_footprint": 0, "family": ""}
     spelt["problem"][0] |= {"minimum": 1, "maximum": 2**31, "labels": []}
     spelt["programs"]["AIC"][0] |= {"steady": False}
     spelt["programs"]["AIC"][0]["body"][0] |= {"label": "", "acquires": [], "issues": 1, "event": ""}

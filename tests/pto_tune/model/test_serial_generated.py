@@ -274,6 +274,7 @@ def workloads(draw: Any) -> Workload:
         "rings": tuple(Ring(tracks[0], core, memory, draw(e), draw(e)) for core, memory in [draw(places)]),
         "fifos": tuple(draw(pipes(n, e, [t.name for t in tunables])) for n in tracks[1:]),
         "signals": (),
+        "family": draw(st.sampled_from(["", "a2a3", "a5"])),
     }
     if draw(st.booleans()):
         plain = expressions(names)

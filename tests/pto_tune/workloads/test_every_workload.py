@@ -2,19 +2,24 @@
 
 from collections.abc import Callable
 from itertools import combinations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+from pto_tune.api import evaluate_records
 from pto_tune.evaluation import Evaluation
 from pto_tune.model import serial
 from pto_tune.model.expr import evaluate as value_of
 from pto_tune.rule_sets import rule_set_for
+from pto_tune.tuning import tune
 from pto_tune.verdicts import VERDICTS
-from pto_tune.workloads import workload, workload_names
+from pto_tune.workloads import default_platform, workload, workload_names
+from pto_tune.workloads.files import load_workload
 
 Evaluate = Callable[..., Evaluation]
 
+KERNELS = Path(__file__).parents[1] / "kernels" / "files"
 CHIPS = {"ascend910b2": "a2a3", "ascend950pr": "a5"}
 NAMES = ("paged_attention", "matmul_epilogue", "dequant_matmul", "bidirectional", "stream")
 
@@ -24,6 +29,29 @@ on_each_chip = pytest.mark.parametrize("chip", CHIPS)
 
 def test_all_of_them_are_known() -> None:
     assert set(NAMES) < set(workload_names())
+
+
+@pytest.mark.parametrize("name", workload_names())
+def test_all_at_its_defaults_is_legal_and_safe_on_the_platform_that_is_taken(name: str) -> None:
+    records = evaluate_records(name)
+    assert [(r["verdict"], r["reason"]) for r in records] == [("ok", "")]
+
+
+def test_a_kernel_runs_on_the_platform_that_it_was_written_for(tmp_path: Path) -> None:
+    assert default_platform(workload("flash_attention")) == "ascend910b2"
+    assert default_platform(workload("flash_attention_950")) == "ascend950pr"
+    kernel = load_workload(KERNELS / "both_ways.pto")
+    assert (kernel.family, default_platform(kernel)) == ("a5", "ascend950pr")
+    (tmp_path / "kernel.json").write_text(serial.to_json(kernel), encoding="utf-8")
+    for path in (KERNELS / "both_ways.pto", tmp_path / "kernel.json"):
+        assert evaluate_records(path)[0]["rule_set"] == "a5"
+        assert tune(workload=load_workload(path), top=1).problem.platform.name == "ascend950pr"
+        assert evaluate_records(path, platform="ascend910b1")[0]["rule_set"] == "a2a3"
+
+
+def test_a_family_that_there_is_not_is_refused() -> None:
+    with pytest.raises(serial.WorkloadError, match="family: 'a7' is no family of platforms: expected a2a3 or a5"):
+        serial.from_dict({**serial.to_dict(workload("gemm")), "family": "a7"})
 
 
 @each
