@@ -80,7 +80,7 @@ def from_json(text: str) -> Workload:
     if len(text) > MAX_BYTES:
         raise WorkloadError(f"workload: has {len(text)} characters: expected at most {MAX_BYTES}")
     try:
-        data = json.loads(text, object_pairs_hook=_Object)
+        data = json.loads(text, object_pairs_hook=_object)
     except json.JSONDecodeError as e:
         at = f"line {e.lineno}, column {e.colno}"
         raise WorkloadError(f"workload: {at} is no JSON ({e.msg}): expected JSON") from None
@@ -155,13 +155,18 @@ def _default(field: Field[Any], costs: Sequence[Any]) -> Any:
 # reading
 
 
-class _Object(dict[str, Any]):
-    """An object of JSON, with the keys that stand there more than once."""
+class _Repeating(dict[str, Any]):
+    """An object of JSON in which keys stand more than once."""
 
     def __init__(self, pairs: list[tuple[str, Any]]) -> None:
         super().__init__(pairs)
-        once = len(self) == len(pairs)
-        self.twice = [] if once else [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
+        self.twice = [key for key, n in Counter(key for key, _ in pairs).items() if n > 1]
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """An object of JSON: a plain one where no key repeats, since a document may have a million of them."""
+    plain = dict(pairs)
+    return plain if len(plain) == len(pairs) else _Repeating(pairs)
 
 
 class _Reader:

@@ -30,7 +30,7 @@ _goods = Kept(16)
 
 
 def _key(of: Compared) -> tuple[object, ...]:
-    items = tuple((i.run.id, i.run.spec_sha256, i.row, len(i.view)) for i in of.items)
+    items = tuple((i.run.id, i.label, i.run.spec_sha256, i.row, len(i.view)) for i in of.items)
     return items, tuple((s.label, s.why_not, s.best_us) for s in of.settings), of.wish.also
 
 

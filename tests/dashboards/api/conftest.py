@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import pytest
@@ -26,7 +27,8 @@ class Client:
             async with httpx.AsyncClient(transport=transport, base_url=self.base) as client:
                 return await client.request(method, path, **more)
 
-        return asyncio.run(ask())
+        with ThreadPoolExecutor(1) as thread:  # the browser of other tests may have a loop in this one
+            return thread.submit(asyncio.run, ask()).result()
 
     def get(self, path: str, **more: Any) -> Any:
         return self.request("GET", path, **more)

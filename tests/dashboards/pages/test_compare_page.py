@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -125,6 +126,13 @@ def test_the_best_of_one_is_evaluated_on_the_others(site: Site) -> None:
     assert (found.regret[np.isfinite(found.regret)] > -1e-9).all()
     assert live.cross_of(compared(site, wish({"runs": "1,2,3"}))) is found
     assert "its own" in texts(parts.cross_table(found, of))
+
+
+def test_a_run_has_its_name_of_today(site: Site) -> None:
+    of = compared(site, wish({"runs": "1,2"}))
+    assert live.cross_of(of).rows[0] == of.items[0].label
+    renamed = replace(of, items=(replace(of.items[0], label="1: of today"), *of.items[1:]))
+    assert live.cross_of(renamed).rows[0] == "1: of today"
 
 
 def test_another_workload_is_told_apart(site: Site) -> None:
