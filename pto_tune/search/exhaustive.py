@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 CHUNK_ROWS = 65_536
 """Most rows of a batch, the unit of progress, stopping and storing."""
 
-FIRST_ROWS = 4_096
+FIRST_ROWS = 8_192
 FEWEST_ROWS = 4_096
-SHORT_S, LONG_S = 0.12, 0.5
+SHORT_S, LONG_S = 0.4, 1.0
 """A batch that takes less is followed by one of twice the rows, one that takes more by one of half of them."""
 
 
