@@ -46,7 +46,8 @@ def search(
         output.as_json(rows)
         return
     if markdown:
-        output.say(measure.markdown(rows))
+        for line in measure.markdown(rows).splitlines():
+            output.say(line)
         return
     for row in rows:
         output.heading(f"{row['problem']} on {row['platform']}")

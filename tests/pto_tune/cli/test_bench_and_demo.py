@@ -37,6 +37,14 @@ def test_bench_prints_what_was_measured(cli: Cli, monkeypatch: pytest.MonkeyPatc
     assert asked == [{"threads": 1, "s1": (256, 512)}, {"threads": None}]
 
 
+def test_the_table_of_strategies_is_markdown(cli: Cli) -> None:
+    done = cli("bench", "search", "--problem", "paged", "--strategy", "bounds", "--seeds", "1", "--markdown", "-q")
+    head, rule, *rows = done.stdout.splitlines()
+    assert head.startswith("| problem | legal | within 1 % | bounds |")
+    assert set(rule) == set("|-:")
+    assert [row.split(" | ")[0] for row in rows] == ["| paged_attention 64 x 2048"]
+
+
 def test_bench_measures_the_real_thing(cli: Cli) -> None:
     rows = json.loads(cli("bench", "executor", "--s1", "1024", "--threads", "1", "--json").stdout)
     for row in rows:
