@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,6 +11,7 @@ from dashboards.report.fitting import Drawn, difference, fitted, id_of, script_j
 from dashboards.report.panels import Section, Subject
 from dashboards.report.sections import run_section
 from dashboards.runview import RunView
+from pto_tune.whole_file import write_whole
 
 if TYPE_CHECKING:
     from dashboards.pages.compare.work import Compared
@@ -123,15 +122,8 @@ def write_report(store: Store, refs: Sequence[str | int], path: str | Path, forc
 
 def write_page(page: str, target: Path) -> Path:
     """Write `page` to `target`, in place of what is there, as a whole or not at all. Errors: ReportError."""
-    draft = target.with_name(f".{secrets.token_hex(8)}.tmp")
     try:
-        try:
-            # Mode x: never through a file or link that somebody else put there.
-            with draft.open("x", encoding="utf-8", newline="\n") as stream:
-                stream.write(page)
-            os.replace(draft, target)
-        finally:
-            draft.unlink(missing_ok=True)
+        write_whole(target, page.encode())
     except OSError as error:
         raise ReportError(f"cannot write the report to {target}: {error.strerror or error}") from error
     return target

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, StrictInt, StrictStr, ValidationError
+
+from pto_tune.whole_file import write_whole
 
 MAX_BYTES = 16 * 2**20
 MAX_ENTRIES = 1_000
@@ -103,16 +104,8 @@ def write_baseline(path: str | Path, entries: Sequence[Entry]) -> None:
     file = _File(format="pto-tune-baseline/1", entries=list(entries))
     text = json.dumps(file.model_dump(), indent=2, ensure_ascii=False, allow_nan=False) + "\n"
     target = Path(os.path.realpath(path))
-    place = target.with_name(f".{target.name[:100]}.{secrets.token_hex(6)}")
     try:
-        try:
-            with place.open("xb") as stream:
-                stream.write(text.encode("utf-8", "backslashreplace"))
-                stream.flush()
-                os.fsync(stream.fileno())
-            os.replace(place, target)
-        finally:
-            place.unlink(missing_ok=True)
+        write_whole(target, text.encode("utf-8", "backslashreplace"))
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "the path is not usable"
         raise BaselineError(f"{path} cannot be written: {reason}") from None

@@ -88,17 +88,8 @@ def import_(
 
 def write(path: Path, text: str, force: bool) -> None:
     """A file that appears whole or not at all. ValueError where one is there and `force` is not set."""
-    import os
-    import tempfile
+    from pto_tune.whole_file import write_whole
 
     if path.exists() and not force:
         raise ValueError(f"{path}: is there already: expected another name, or --force")
-    handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", dir=path.parent or Path("."))
-    try:
-        with os.fdopen(handle, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, text.encode())

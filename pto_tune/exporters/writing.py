@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-import secrets
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from pto_tune.exporters.checks import ExportError
+from pto_tune.whole_file import draft_beside
 
 ZEROS = "0" * 64
 """What stands in place of a signature inside a text that is yet to be signed."""
@@ -121,12 +121,8 @@ def _refuse_if_not_ours(existing: bytes, path: Path) -> None:
 
 def _beside(target: Path, content: bytes) -> Path:
     """A temporary file beside the target with this content and the target's mode."""
-    temporary = target.with_name(f".{target.name[:60]}.{secrets.token_hex(8)}.tmp")
+    temporary = draft_beside(target, content)
     try:
-        with open(temporary, "xb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
         if target.exists():
             shutil.copymode(target, temporary)
     except BaseException:

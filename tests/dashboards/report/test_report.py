@@ -277,7 +277,7 @@ def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path, mon
     def full_disk(*_: object) -> None:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("dashboards.report.page.os.replace", full_disk)
+    monkeypatch.setattr("pto_tune.whole_file.os.replace", full_disk)
     with pytest.raises(ReportError, match=r"cannot write the report to .*No space left"):
         write_page("new", path)
     assert [p.name for p in tmp_path.iterdir()] == ["report.html"]
