@@ -26,6 +26,7 @@ HOMES = {
     "big-spaces-long-sweeps": "searching.md",
     "which-strategy": "searching.md#which-strategy",
     "in-a-browser": "browser.md",
+    "in-a-build": "build.md",
     "pipes": "pipes.md",
     "several-ranks": "ranks.md",
     "measurements": "measuring.md",
